@@ -1,0 +1,111 @@
+"""The command group: each command's module is imported when the command runs, not before."""
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+import ibstatus
+from ibstatus.cli import output
+from ibstatus.errors import IbError, refused
+
+# name → (module, its command, the heading in `ib --help`)
+TALK, SETUP, HISTORY, PROOF = "Talk", "Set up", "History", "Proof"
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "send": ("say", "send", TALK),
+    "ask": ("talk", "ask", TALK),
+    "questions": ("talk", "list_questions", TALK),
+    "answer": ("talk", "answer", TALK),
+    "acknowledge": ("say", "acknowledge", TALK),
+    "notify": ("say", "notify", TALK),
+    "listen": ("listen", "listen", TALK),
+    "log": ("say", "log", HISTORY),
+    "events": ("history", "events", HISTORY),
+    "trace": ("history", "trace", HISTORY),
+    "init": ("setup", "init", SETUP),
+    "uninstall": ("setup", "uninstall", SETUP),
+    "doctor": ("setup", "doctor", SETUP),
+    "config": ("config", "config", SETUP),
+    "completion": ("setup", "completion", SETUP),
+    "demo": ("demo", "demo", SETUP),
+    "test-format-age": ("proof", "format_age", PROOF),
+    "test-load-config": ("proof", "load_config", PROOF),
+    "test-log-format": ("proof", "log_format", PROOF),
+    "test-notify-drain": ("proof", "notify_drain", PROOF),
+    "test-notify-format": ("proof", "notify_format", PROOF),
+}
+ALIASES = {"ack": "acknowledge"}
+
+
+class Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        entry = COMMANDS.get(ALIASES.get(name, name))
+        if entry is None:
+            return None
+        module = import_module(f"ibstatus.cli.{entry[0]}")
+        command: click.Command = getattr(module, entry[1])
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            raise output.unknown_command(name, [*COMMANDS, *ALIASES])
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # before click makes an exit 1 of it
+            hush()
+            return 0
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading in (TALK, HISTORY, SETUP, PROOF):
+            rows = []
+            for name, (_, _, section) in COMMANDS.items():
+                command = self.get_command(ctx, name)
+                if section == heading and command is not None and not command.hidden:
+                    rows.append((name, command.get_short_help_str(limit=100)))
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+@click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(ibstatus.__version__, message="ib %(version)s")
+def ib() -> None:
+    """Your Claude always knows what its agents are doing, is woken when it must act, and nothing is lost."""
+
+
+def main(argv: list[str]) -> int:
+    """Run one command; every way out has its code here: 0 done, 1 expected failure, 2 usage, 3 our bug, 130 Ctrl-C."""
+    output.prepare()
+    try:
+        result = ib.main(argv, prog_name="ib", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help())
+        return 0
+    except click.UsageError as error:
+        return output.fail(output.usage(error))
+    except click.exceptions.Exit as stop:
+        return int(stop.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except IbError as error:
+        return 0 if "_IB_COMPLETE" in os.environ else output.fail(error)
+    except OSError as error:
+        return output.fail(refused("finish this", error))
+    except Exception:
+        return output.crashed(argv)
+    return result if isinstance(result, int) else 0
+
+
+def hush() -> None:
+    """The reader went away: nothing more is written, the flush at exit included."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,25 @@
+"""demo."""
+
+import click
+
+from ibstatus.ops import demo as op
+
+DIM, COLOURS = "bright_black", {"primary": "cyan", op.MANAGER: "magenta", op.WORKER: "yellow"}
+
+
+@click.command(short_help="Show the main job in a throw-away repository")
+@click.option("--color/--no-color", "colour", default=None, help="Colour, also when this is no terminal")
+def demo(colour: bool | None) -> int:
+    """Run the main job in a throw-away repository, with the real commands, and show it. Nothing of yours is touched."""
+    for line in op.show():
+        click.echo(shown(line), color=colour)
+    return 0
+
+
+def shown(line: op.Line) -> str:
+    if line.kind == "say":
+        return "\n" + click.style(f"# {line.text}", fg=DIM)
+    if line.kind == "run":
+        who = click.style(f"{line.who:>9}", fg=COLOURS.get(line.who))
+        return f"{who} $ " + click.style(line.text, bold=True)
+    return " " * 12 + line.text

@@ -1,0 +1,99 @@
+"""What a command prints: data on stdout, talk on stderr, errors and crash reports in one form."""
+
+import difflib
+import os
+import platform
+import sys
+import tempfile
+import time
+import traceback
+from typing import Any
+
+import click
+import msgspec
+
+import ibstatus
+from ibstatus.errors import IbError, UsageError, told
+from ibstatus.store import places
+
+
+def prepare() -> None:
+    """UTF-8 whatever the locale says: the text is JSON and names, and none of it may be lost."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace")
+
+
+def data(text: str) -> None:
+    """A line for stdout."""
+    click.echo(text)
+
+
+def as_json(value: Any) -> None:
+    """One JSON document for stdout."""
+    click.echo(msgspec.json.encode(value).decode())
+
+
+def talk(text: str) -> None:
+    """A line for the person, on stderr."""
+    click.echo(text, err=True)
+
+
+def warn(text: str) -> None:
+    if text:
+        click.echo(f"Warning: {text}.", err=True)
+
+
+def fail(error: IbError) -> int:
+    click.echo(told(error), err=True, nl=False)
+    return error.code
+
+
+def usage(error: click.UsageError) -> UsageError:
+    """click's complaint in the house's form."""
+    command = error.ctx.command_path if error.ctx is not None else "ib"
+    hint = f"{command} --help"
+    if isinstance(error, click.NoSuchOption):
+        near = difflib.get_close_matches(error.option_name, error.possibilities or [], 1)
+        hint = f"did you mean {near[0]}?" if near else f"put -- before text that starts with a dash; {command} --help"
+    return UsageError(error.format_message().rstrip("."), hint=hint)
+
+
+def unknown_command(name: str, known: list[str]) -> UsageError:
+    near = difflib.get_close_matches(name, known, 1)
+    return UsageError(f"There is no command '{name}'", hint=f"ib {near[0]}" if near else "ib --help")
+
+
+def crashed(argv: list[str]) -> int:
+    """A bug of ours: exit 3, with a report that can be pasted into an issue."""
+    report = "\n".join(
+        (
+            f"## ib {ibstatus.__version__} crashed",
+            "",
+            f"- command: `{' '.join(['ib', *argv])}`",
+            f"- python: {platform.python_version()} on {platform.platform()}",
+            "",
+            "```",
+            traceback.format_exc().rstrip(),
+            "```",
+            "",
+        )
+    )
+    folder = tempfile.gettempdir()
+    try:
+        home = places.here().home
+        folder = home if os.path.isdir(home) else folder
+    except Exception:
+        pass
+    path = f"{folder}/crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.md"
+    try:
+        with open(path, "x", encoding="utf-8", errors="replace") as file:
+            file.write(report)
+        hint = f"the report is in {path}"
+    except OSError:
+        sys.stderr.write(report)
+        hint = "the report stands above"
+    line = traceback.format_exc().strip().splitlines()[-1]
+    fail(IbError("This is a bug in ib, not in what you typed", cause=line, hint=hint))
+    return 3

@@ -1,0 +1,87 @@
+"""The hot commands in their plain shape, from argv to exit code without click."""
+
+import posix
+import time
+
+from ibstatus.errors import IbError, refused, told
+from ibstatus.model import words
+from ibstatus.ops import say
+from ibstatus.rules import identity, plain
+from ibstatus.store import disk, places
+
+
+def run(argv: list[str]) -> int | None:
+    """The exit code; None when this is not the plain shape and click must read it."""
+    call = plain.recognised(argv)
+    if call is None or (call.name == "send" and call.words[0] not in words.TO_PRIMARY):
+        return None
+    try:
+        return DO[call.name](call)
+    except IbError as error:
+        return fail(error)
+    except OSError as error:
+        return fail(refused(f"finish ib {call.name}", error))
+
+
+def fail(error: IbError) -> int:
+    put(2, told(error))
+    return error.code
+
+
+def put(fd: int, text: str) -> None:
+    disk.write_all(fd, text.encode("utf-8", "replace"))
+
+
+def caller_at(place: places.Place) -> identity.Caller:
+    session = posix.environ.get(b"CLAUDE_CODE_SESSION_ID", b"")
+    terminal = not session and (posix.isatty(0) or posix.isatty(2))
+    return identity.caller_of(place.agent, session.decode("utf-8", "replace"), terminal)
+
+
+def notify(call: plain.Call) -> int:
+    place = places.here()
+    say.notify(
+        place, caller_at(place), call.words, call.options.get("kind", ""), call.options.get("claimed", ""), time.time()
+    )
+    return 0
+
+
+def send(call: plain.Call) -> int:
+    place = places.here()
+    sent = say.send_to_primary(place, caller_at(place), call.words[1:], call.options.get("claimed", ""), time.time())
+    if sent.note:
+        put(2, f"Warning: {sent.note}.\n")
+    put(1, f"Queued message for user's Claude: {sent.item['type']} {sent.item['id']}\n")
+    return 0
+
+
+def acknowledge(call: plain.Call) -> int:
+    place = places.here()
+    done = say.acknowledge(place, caller_at(place), call.words, time.time())
+    return report_settled(done)
+
+
+def report_settled(done: say.Settled) -> int:
+    for note in done.notes:
+        put(2, f"Warning: {note}.\n")
+    for item in done.settled:
+        put(1, f"Acknowledged {'question' if item.startswith('q') else 'message'}: {item}\n")
+    if done.missing:
+        hint = (
+            "notices (n-…) are not acknowledged"
+            if done.missing[0].startswith("n-")
+            else "ib questions; ib trace ID shows what became of one"
+        )
+        return fail(IbError(f"There is nothing open with the id {', '.join(done.missing)}", hint=hint))
+    return 0
+
+
+def log(call: plain.Call) -> int:
+    place = places.here()
+    text = say.log(place, caller_at(place), call.words, call.options.get("agent", ""), time.time())
+    if "quiet" not in call.options:
+        put(1, text + "\n")
+    return 0
+
+
+DO = {"notify": notify, "send": send, "acknowledge": acknowledge, "log": log}

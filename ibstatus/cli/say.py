@@ -1,0 +1,150 @@
+"""send, notify, acknowledge, log: the full command lines of the hot verbs."""
+
+import sys
+import time
+
+import click
+from click.shell_completion import CompletionItem
+
+from ibstatus.cli import calling, output
+from ibstatus.errors import UsageError
+from ibstatus.model import words
+from ibstatus.ops import say
+from ibstatus.store import agents, messages, places, questions
+
+
+def open_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What can be acknowledged here, for shell completion."""
+    at = places.here()
+    found = [(item["id"], item.get("content", "")) for item in messages.open_ones(at).items]
+    found += [(item["id"], item.get("question", "")) for item in questions.pending(at)]
+    return [CompletionItem(key, help=text.partition("\n")[0][:60]) for key, text in found if key.startswith(incomplete)]
+
+
+def receivers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [
+        CompletionItem(name) for name in (words.PRIMARY, *agents.all_ids(places.here())) if name.startswith(incomplete)
+    ]
+
+
+def agent_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in agents.all_ids(places.here()) if name.startswith(incomplete)]
+
+
+as_json = click.option("--json", "json", is_flag=True, help="Print one JSON document")
+
+
+@click.command(short_help="Send a message to the user's Claude or to an agent")
+@click.argument("to", shell_complete=receivers)
+@click.argument("text", nargs=-1)
+@click.option(
+    "--from", "claimed", metavar="ID", default="", help="Speak under another name; it is stored as unverified"
+)
+@as_json
+def send(to: str, text: tuple[str, ...], claimed: str, json: bool) -> int:
+    """Send a message to the user's Claude (`user-claude`, or `user`) or into an agent's inbox.
+
+    To the user's Claude the beginning says what it is: `? …` or `QUESTION: …` asks, `! …` or `ALERT: …` warns,
+    `COMPLETE: …` or `DONE: …` reports; these wake it. Anything else is status: kept and shown, but nobody is woken.
+    Without TEXT the message is read from standard input.
+
+    \b
+    Examples:
+      ib send user-claude "? Should I use CSS variables?"
+      ib send user-claude "3 of 5 migrations done"
+      ib send worker-a "Use CSS variables"
+    """
+    at = calling.place()
+    parts = text or from_stdin()
+    if to not in words.TO_PRIMARY:
+        item = say.send_to_agent(at, calling.caller(at), to, parts, claimed, time.time())
+        if json:
+            output.as_json(item)
+        else:
+            output.data(f"Queued message for {item['to']} {item['id']}")
+        return 0
+    sent = say.send_to_primary(at, calling.caller(at), parts, claimed, time.time())
+    output.warn(sent.note)
+    if json:
+        output.as_json(sent.item)
+    else:
+        output.data(f"Queued message for user's Claude: {sent.item['type']} {sent.item['id']}")
+    return 0
+
+
+def from_stdin() -> tuple[str, ...]:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("A message is required", hint='put it in quotes, or pipe it in: ib send user-claude "done"')
+    return (sys.stdin.buffer.read(words.LONGEST_TEXT + 1).decode("utf-8", "replace").rstrip("\n"),)
+
+
+@click.command(short_help="Wake the user's Claude with a notice")
+@click.argument("text", nargs=-1)
+@click.option(
+    "--from", "claimed", metavar="ID", default="", help="Speak under another name; it is stored as unverified"
+)
+@click.option("--type", "kind", metavar="TYPE", default="", help="complete (the default), waiting or question")
+@as_json
+def notify(text: tuple[str, ...], claimed: str, kind: str, json: bool) -> int:
+    """Put a notice into the queue and wake whoever listens. Prints nothing: hooks call it.
+
+    \b
+    Examples:
+      ib notify "Agent worker-a completed"
+      ib notify --type waiting "Build is stuck"
+    """
+    at = calling.place()
+    line = say.notify(at, calling.caller(at), text, kind, claimed, time.time())
+    if json:
+        output.as_json(line)
+    return 0
+
+
+@click.command(short_help="Settle messages and questions")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=open_ids)
+@click.option("--all", "everything", is_flag=True, help="Settle all that exist now")
+@as_json
+def acknowledge(ids: tuple[str, ...], everything: bool, json: bool) -> int:
+    """Settle messages (msg-…, removed) and questions (q-…, marked). Alias: ack.
+
+    \b
+    Examples:
+      ib acknowledge msg-1736610600-manager-abc
+      ib acknowledge --all
+    """
+    if everything == bool(ids):
+        raise UsageError("Name the ids, or say --all", hint="ib questions lists what is open")
+    at = calling.place()
+    done = say.acknowledge(at, calling.caller(at), None if everything else list(ids), time.time())
+    if json:
+        for note in done.notes:
+            output.warn(note)
+        output.as_json({"acknowledged": done.settled, "unknown": done.missing})
+        return 1 if done.missing else 0
+    if everything and not done.settled:
+        output.talk("Nothing to acknowledge.")
+    from ibstatus.cli import plain
+
+    sys.stdout.flush()
+    return plain.report_settled(done)
+
+
+@click.command(short_help="Write a line into an agent's log")
+@click.argument("text", nargs=-1)
+@click.option(
+    "--id", "agent", metavar="ID", default="", shell_complete=agent_ids, help="Whose log, outside of its worktree"
+)
+@click.option("-q", "--quiet", is_flag=True, help="Do not repeat the text on stdout")
+def log(text: tuple[str, ...], agent: str, quiet: bool) -> int:
+    """Write a line into the agent's log (.ittybitty/agents/ID/agent.log), with the time.
+
+    \b
+    Examples:
+      ib log "Found 5 files to process"
+      ib log --id worker-a "restarted by hand"
+    """
+    at = calling.place()
+    said = say.log(at, calling.caller(at), text, agent, time.time())
+    if not quiet:
+        output.data(said)
+    return 0

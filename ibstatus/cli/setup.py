@@ -1,0 +1,176 @@
+"""init, uninstall, doctor, completion."""
+
+import sys
+from shlex import quote
+
+import click
+import msgspec
+from click.shell_completion import ShellComplete, get_completion_class
+
+from ibstatus.cli import calling, output
+from ibstatus.cli.say import as_json
+from ibstatus.errors import IbError
+from ibstatus.model.records import Finding, Left
+from ibstatus.ops import doctor as examination
+from ibstatus.ops import init as founding
+from ibstatus.ops import uninstall as leaving
+from ibstatus.rules import health
+from ibstatus.store import places
+
+COLOURS = {"ok": "green", "note": "cyan", "warn": "yellow", "fail": "red"}
+SHELLS = ("bash", "zsh", "fish")
+INSTALL = {
+    "bash": "# To install: ib completion bash > ~/.local/share/bash-completion/completions/ib",
+    "zsh": '# To install: ib completion zsh > "${fpath[1]}/_ib", then start a new zsh',
+    "fish": "# To install: ib completion fish > ~/.config/fish/completions/ib.fish",
+}
+
+
+@click.command(short_help="Make .ittybitty here, or put right what is there")
+@click.option(
+    "--gitignore", is_flag=True, help="Keep it out of git by the tracked .gitignore instead of .git/info/exclude"
+)
+@as_json
+def init(gitignore: bool, json: bool) -> int:
+    """Make .ittybitty in the root of the repository. The first command that writes does so by itself.
+
+    Once more is fine: what is missing is made, what is there stays.
+
+    \b
+    Example:
+      ib init
+    """
+    at = calling.place()
+    done = founding.init(at, calling.caller(at), gitignore)
+    for note in done.notes:
+        output.warn(note)
+    if json:
+        output.as_json(done)
+        return 0
+    output.data(f"{'Made' if done.made else 'Already there:'} {done.home} (repo-id {done.repo_id})")
+    if done.kept_out_by:
+        output.data(f"Kept out of git by {done.kept_out_by}")
+    return 0
+
+
+@click.command(short_help="Take away all that ib made here")
+@click.option("--verify", is_flag=True, help="Prove that every file ib had touched has its original bytes again")
+@click.option("-f", "--force", is_flag=True, help="Do not ask")
+@as_json
+def uninstall(verify: bool, force: bool, json: bool) -> int:
+    """Take away .ittybitty, its safety copy under the git directory, and our line in .git/info/exclude or .gitignore.
+
+    Everything in .ittybitty is put into a tar file in the folder for temporary files first; the command that
+    brings it back is printed. Your own .ittybitty.json stays.
+
+    \b
+    Example:
+      ib uninstall --verify
+    """
+    at = calling.place()
+    caller = calling.caller(at)
+    leaving.check(at, caller)
+    if not leaving.is_installed(at):
+        return nothing_here(at, verify, json)
+    if not force:
+        agreed(at)
+    left = leaving.uninstall(at, caller)
+    remains = leaving.remains(at) if verify else []
+    bad = verify and (bool(remains) or any(file.differs for file in left.files))
+    if json:
+        output.as_json({**msgspec.to_builtins(left), "remains": remains})
+    else:
+        show_left(at, left, verify)
+        show_remains(remains)
+    return 1 if bad else 0
+
+
+def nothing_here(at: places.Place, verify: bool, json: bool) -> int:
+    remains = leaving.remains(at) if verify else []
+    if json:
+        output.as_json({"removed": [], "kept_in": "", "files": [], "remains": remains})
+    else:
+        output.data("Nothing of ib is here")
+        show_remains(remains)
+    return 1 if remains else 0
+
+
+def agreed(at: places.Place) -> None:
+    """Say what would be lost; a `y` on a terminal goes on, everything else does not."""
+    parts = leaving.loss(at).parts()
+    output.talk(f"This removes {at.home}" + (f" with {', '.join(parts)}." if parts else "; nothing unread is in it."))
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise IbError("Nothing was removed: nobody is here to agree", hint="ib uninstall --force")
+    if not click.confirm("Go on?", err=True):
+        raise IbError("Nothing was removed")
+
+
+def show_left(at: places.Place, left: Left, verify: bool) -> None:
+    for path in left.removed:
+        output.data(f"Removed {path}")
+    for file in left.files:
+        if file.differs:
+            output.data(f"Took our line out of {file.path}; it is not as before: {file.differs}")
+        else:
+            output.data(f"Gave back {file.path}" + (": its original bytes" if verify else ""))
+    if left.kept_in:
+        output.data(f"Kept in {left.kept_in}")
+        output.talk(f"To have it back: tar -xzf {quote(left.kept_in)} -C {quote(at.root)} && ib init")
+
+
+def show_remains(remains: list[str]) -> None:
+    for path in remains:
+        output.data(f"Still there: {path}")
+
+
+@click.command(short_help="Look whether everything works, and say what to do")
+@as_json
+def doctor(json: bool) -> int:
+    """Check the machine, the repository and .ittybitty, a line a check: ok, note, warn or fail. Changes nothing.
+
+    Exit 1 when a check fails.
+
+    \b
+    Example:
+      ib doctor
+    """
+    findings = examination.examine(places.here)
+    if json:
+        output.as_json(findings)
+    else:
+        for finding in findings:
+            show(finding)
+    return 1 if health.worst(findings) == "fail" else 0
+
+
+def show(finding: Finding) -> None:
+    level = click.style(f"{finding.level:<5}", fg=COLOURS[finding.level])
+    output.data(f"{level}{finding.subject:<12} {one_line(finding.text)}")
+    if finding.hint:
+        output.data(f"{'':<18}→ {one_line(finding.hint)}")
+
+
+def one_line(text: str) -> str:
+    """A path may hold anything; a check is a line."""
+    return "".join([letter if letter.isprintable() else repr(letter)[1:-1] for letter in text])
+
+
+@click.command(short_help="Print the completion script of a shell")
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> int:
+    """Print the script that lets a shell complete commands, options and ids. Its first comment says where to put it.
+
+    \b
+    Example:
+      ib completion bash > ~/.local/share/bash-completion/completions/ib
+    """
+    from ibstatus.cli import app
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise IbError(f"There is no completion for {shell}")
+    text = ShellComplete.source(kind(app.ib, {}, "ib", "_IB_COMPLETE")).strip("\n")
+    first, _, rest = text.partition("\n")
+    lines = [first, INSTALL[shell], rest] if first.startswith("#compdef") else [INSTALL[shell], text]
+    output.data("\n".join(lines))
+    return 0

@@ -1,0 +1,1 @@
+"""Programs outside, as functions that return values."""

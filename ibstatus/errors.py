@@ -1,0 +1,58 @@
+"""What a user is told when something cannot be done: a sentence, its cause, and what to type next."""
+
+
+class IbError(Exception):
+    """An expected failure: exit 1."""
+
+    code = 1
+
+    def __init__(self, message: str, *, hint: str = "", cause: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.cause = cause
+
+
+class UsageError(IbError):
+    """The words on the command line are wrong: exit 2."""
+
+    code = 2
+
+
+class DiskError(IbError):
+    """The operating system refused a file operation."""
+
+
+def told(error: IbError) -> str:
+    """The text for stderr: Error, Caused by, Hint, a line each."""
+    lines = [f"Error: {sentence(error.message)}"]
+    if error.cause:
+        lines.append(f"Caused by: {error.cause}")
+    if error.hint:
+        lines.append(f"Hint: {error.hint}")
+    return "\n".join(lines) + "\n"
+
+
+def sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", ")")) else text + "."
+
+
+def refused(doing: str, error: OSError) -> DiskError:
+    """An OSError in the user's words; `doing` completes 'Could not …'."""
+    import errno
+
+    hints = {
+        errno.ENOSPC: "free some space, then run the command again; nothing was half-written",
+        errno.EDQUOT: "free some of your quota, then run the command again; nothing was half-written",
+        errno.EROFS: "the file system is read-only: remount it writable, or work in another checkout",
+        errno.EACCES: "ib doctor",
+        errno.EPERM: "ib doctor",
+        errno.EMFILE: "raise the limit: ulimit -n 1024",
+    }
+    name = error.filename
+    if isinstance(name, bytes):
+        name = name.decode("utf-8", "replace")
+    where = f" ({name})" if name else ""
+    return DiskError(
+        f"Could not {doing}", cause=f"{error.strerror or error}{where}", hint=hints.get(error.errno or 0, "")
+    )

@@ -1,0 +1,1 @@
+"""The vocabulary: words (hot) and records (cold)."""

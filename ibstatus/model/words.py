@@ -1,0 +1,30 @@
+"""The words of ib, as plain constants: this module is loaded at every hook call."""
+
+FORMAT = 1
+
+NOTICE_TYPES = ("complete", "waiting", "question")
+MESSAGE_TYPES = ("question", "alert", "complete", "status")
+# Which notice wakes the primary for a message of this type; a `status` wakes nobody.
+WAKES = {"question": "question", "alert": "waiting", "complete": "complete"}
+
+USER = "user"
+PRIMARY = "user-claude"
+UNKNOWN = "unknown"
+TO_PRIMARY = ("user-claude", "user")
+RESERVED = frozenset(("user", "user-claude", "system", "all", "unknown", "default"))
+
+DEFAULT_READER = "default"
+
+EVENT_KINDS = frozenset(
+    (
+        "agent.created", "agent.state", "agent.tool", "agent.stopped", "agent.removed",
+        "message.queued", "message.rung", "message.offered", "message.confirmed", "message.acknowledged",
+        "question.asked", "question.answered", "question.acknowledged",
+        "notice.sent", "listener.started", "listener.stopped",
+        "supervisor.started", "supervisor.stopped",
+        "merge.started", "merge.done", "merge.failed", "undo.saved", "undo.done",
+    )
+)  # fmt: skip
+
+TIMED_OUT = "No messages received. Background listener has stopped. Please restart with: ib listen"
+LONGEST_TEXT = 1 << 20

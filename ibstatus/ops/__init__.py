@@ -1,0 +1,1 @@
+"""The verbs a user types: ask the rules, tell the store and the drivers."""

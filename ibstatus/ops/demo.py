@@ -1,0 +1,126 @@
+"""The main job in a throw-away repository, with the real commands: agents speak, the primary wakes, nothing is lost."""
+
+import json
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ibstatus.drivers import processes
+from ibstatus.errors import IbError
+from ibstatus.store import locks, places
+
+PRIMARY = {"CLAUDE_CODE_SESSION_ID": "demo"}
+MANAGER, WORKER = "dark-mode", "login-fix"
+
+
+class Line(NamedTuple):
+    """One line of the show: `say` explains, `run` is a command (by `who`), `out` is what it printed."""
+
+    kind: str
+    text: str
+    who: str = ""
+
+
+class Stage:
+    """A repository of our own, and how to run things in it."""
+
+    def __init__(self, folder: str) -> None:
+        self.root = os.path.join(os.path.realpath(folder), "shop")
+        self.env = processes.apart(folder)
+        os.mkdir(self.root)
+
+    def worktree(self, agent: str) -> str:
+        return f"{self.root}/.ittybitty/agents/{agent}/repo"
+
+    def program(self, argv: list[str]) -> list[str]:
+        return [sys.executable, "-m", "ibstatus", *argv[1:]] if argv[0] == "ib" else argv
+
+    def quiet(self, *argv: str) -> str:
+        done = processes.run(self.program(list(argv)), self.root, {**self.env, **PRIMARY})
+        if done.code:
+            raise IbError(f"The demo stopped at: {shlex.join(argv)}", cause=(done.err or done.out).strip())
+        return done.out
+
+    def run(self, who: str, *argv: str) -> Iterator[Line]:
+        """Show a command and what it prints. `who` is an agent or the primary."""
+        agent = who in (MANAGER, WORKER)
+        yield Line("run", " ".join(quoted(word) for word in argv), who)
+        env = self.env if agent else {**self.env, **PRIMARY}
+        done = processes.run(self.program(list(argv)), self.worktree(who) if agent else self.root, env)
+        for text in (done.out + done.err).splitlines():
+            yield Line("out", text)
+        if done.code:
+            raise IbError(f"The demo stopped at: {shlex.join(argv)}", cause=done.err.strip())
+
+
+def quoted(word: str) -> str:
+    """As a person would type it."""
+    return f'"{word}"' if " " in word or not word else word
+
+
+def show() -> Iterator[Line]:
+    with tempfile.TemporaryDirectory(prefix="ib-demo-") as folder:
+        stage = Stage(folder)
+        yield from opening(stage)
+        yield from news(stage)
+        yield from reply(stage)
+        yield from closing(stage)
+
+
+def opening(stage: Stage) -> Iterator[Line]:
+    yield Line("say", "A throw-away repository, and two agents at work, each in its own git worktree.")
+    stage.quiet("git", "init", "-q", "-b", "main")
+    stage.quiet("git", "commit", "-q", "--allow-empty", "-m", "first")
+    yield from stage.run("primary", "ib", "init")
+    for agent in (MANAGER, WORKER):
+        os.makedirs(stage.worktree(agent).removesuffix("/repo"))
+        with open(f"{stage.root}/.ittybitty/agents/{agent}/meta.json", "w", encoding="utf-8") as file:
+            json.dump({"id": agent, "manager": None, "created_epoch": int(time.time())}, file)
+        stage.quiet("git", "worktree", "add", "-q", "-b", f"agent/{agent}", stage.worktree(agent))
+
+
+def news(stage: Stage) -> Iterator[Line]:
+    yield Line("say", "Your Claude listens in the background. An agent has a question; the other one is done.")
+    yield Line("run", "ib listen &", "primary")
+    listener = processes.start(stage.program(["ib", "listen", "--timeout", "30"]), stage.root, {**stage.env, **PRIMARY})
+    await_listener(stage)
+    yield from stage.run(MANAGER, "ib", "ask", "CSS variables, or a theme provider?")
+    heard, _ = listener.communicate()
+    yield Line("say", "The listener has exited, and that wakes your Claude:")
+    for text in heard.decode("utf-8", "replace").splitlines():
+        yield Line("out", text)
+    yield from stage.run(WORKER, "ib", "send", "user-claude", "COMPLETE: login bug fixed, ready for merge")
+
+
+def await_listener(stage: Stage) -> None:
+    place = places.find(stage.root)
+    deadline = time.monotonic() + 10
+    while not locks.is_held(place.lock("cursor-listen@demo")):
+        if time.monotonic() > deadline:
+            raise IbError("The demo's listener did not start", hint="ib doctor")
+        time.sleep(0.01)
+
+
+def reply(stage: Stage) -> Iterator[Line]:
+    yield Line("say", "It answers. The answer waits in the agent's inbox, and the question is settled.")
+    question = json.loads(stage.quiet("ib", "questions", "--json"))[0]["id"]
+    yield from stage.run("primary", "ib", "answer", question, "CSS variables")
+    yield Line(
+        "say", "What was not heard yet is there when it listens again, even after somebody cleans the repository."
+    )
+    yield from stage.run("primary", "git", "clean", "-fdxq")
+    yield from stage.run("primary", "ib", "listen")
+
+
+def closing(stage: Stage) -> Iterator[Line]:
+    place = places.find(stage.root)
+    with open(place.messages, encoding="utf-8") as file:
+        message = json.load(file)[0]["id"]
+    yield from stage.run("primary", "ib", "acknowledge", message)
+    yield from stage.run("primary", "ib", "trace", message)
+    yield Line("say", "And git has seen nothing of it:")
+    yield from stage.run("primary", "git", "status", "--short")

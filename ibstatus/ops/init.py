@@ -1,0 +1,45 @@
+"""init: make .ittybitty, or put right what is there."""
+
+from shlex import quote
+
+from ibstatus.errors import IbError
+from ibstatus.model.records import Setup
+from ibstatus.rules import identity
+from ibstatus.store import checkouts, disk, exclude, founding, home, places
+
+
+def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup:
+    """Once more is fine: what is missing is made, what is there stays."""
+    if caller.kind == identity.AGENT:
+        raise IbError(
+            f"An agent cannot set up its repository, and this is the worktree of {caller.name}",
+            hint=f"cd {quote(place.root)} && ib init",
+        )
+    known, before = home.format_of(place), disk.exists(place.home)
+    founding.settle(place, gitignore=gitignore)
+    founding.mend(place)
+    return Setup(
+        root=place.root,
+        home=place.home,
+        repo_id=disk.read_file(place.repo_id).decode("ascii", "replace").strip(),
+        made=not before,
+        kept_out_by=kept_out_by(place),
+        notes=notes(place, before and not known),
+    )
+
+
+def kept_out_by(place: places.Place) -> str:
+    for name in exclude.BOTH:
+        if exclude.says(place, name):
+            return exclude.path_of(place, name)
+    return ""
+
+
+def notes(place: places.Place, taken_over: bool) -> list[str]:
+    found = ["what an older tool left in .ittybitty was taken over"] if taken_over else []
+    shared = checkouts.sharers(place)
+    if shared:
+        found.append(f"{place.home} is shared with {', '.join(shared)}: their agents and messages are mixed with yours")
+    if not kept_out_by(place) and exclude.in_checkout(place):
+        found.append(f"{exclude.path_of(place)} could not be written, so git shows .ittybitty as untracked")
+    return found

@@ -1,0 +1,157 @@
+"""notify, send, acknowledge, log: the verbs that agents and hooks use all day. Hot: next to no imports."""
+
+from ibstatus.errors import IbError, UsageError
+from ibstatus.model import words
+from ibstatus.rules import identity, lines, names, prefixes
+from ibstatus.store import home, messages, notices, places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def writer_of(caller: identity.Caller) -> str:
+    """Whose spool an event goes to."""
+    return caller.name if caller.kind == identity.AGENT else "cli"
+
+
+def text_of(parts: "list[str] | tuple[str, ...]") -> str:
+    """Several arguments are one text, as `echo` joins them."""
+    text = lines.clean(" ".join(parts))
+    if not text.strip():
+        raise UsageError("A message is required", hint='put it in quotes: "3 of 5 tests pass"')
+    if len(text.encode()) > words.LONGEST_TEXT:
+        raise UsageError(
+            f"The message has {len(text.encode())} bytes, and the limit is {words.LONGEST_TEXT}",
+            hint="write it to a file and send its name",
+        )
+    return text
+
+
+def claimed_sender(caller: identity.Caller, claimed: str) -> tuple[str, bool]:
+    if claimed and not names.is_sender(claimed):
+        raise UsageError(
+            f"'{lines.clean(claimed)}' cannot be a sender's name", hint="use letters, digits, - and _, at most 40"
+        )
+    return identity.sender(caller, claimed)
+
+
+def notify(
+    place: places.Place,
+    caller: identity.Caller,
+    parts: "list[str] | tuple[str, ...]",
+    kind: str,
+    claimed: str,
+    now: float,
+) -> "dict[str, Any]":
+    """Put a notice into the queue and ring. Without a type it is `complete`, as seed 000 says."""
+    kind = kind or words.NOTICE_TYPES[0]
+    if kind not in words.NOTICE_TYPES:
+        raise UsageError(f"unknown type: {lines.clean(kind)} (expected: {', '.join(words.NOTICE_TYPES)})")
+    sender, verified = claimed_sender(caller, claimed)
+    text = text_of(parts)
+    home.enter(place)
+    return notices.notify(place, writer_of(caller), kind, sender, verified, text, now)
+
+
+def send_to_primary(
+    place: places.Place, caller: identity.Caller, parts: "list[str] | tuple[str, ...]", claimed: str, now: float
+) -> messages.Sent:
+    """A message for the user's Claude, kept until it is acknowledged."""
+    sender, verified = claimed_sender(caller, claimed)
+    kind, content = prefixes.split(text_of(parts))
+    if not content.strip():
+        raise UsageError(
+            "There is nothing after the prefix", hint='put the text behind it: ib send user-claude "? Which port?"'
+        )
+    home.enter(place)
+    sent = messages.send(place, writer_of(caller), sender, verified, kind, content, now)
+    log_sent(place, caller, words.PRIMARY, content, now)
+    return sent
+
+
+def send_to_agent(
+    place: places.Place,
+    caller: identity.Caller,
+    to: str,
+    parts: "list[str] | tuple[str, ...]",
+    claimed: str,
+    now: float,
+) -> "dict[str, Any]":
+    """A message into an agent's inbox, where it waits for one of the agent's hooks."""
+    from ibstatus.store import agents, inbox
+
+    sender, verified = claimed_sender(caller, claimed)
+    text = text_of(parts)
+    home.look(place)
+    agent = agents.resolve(place, to)
+    item = inbox.put(place, writer_of(caller), agent, sender, verified, text, now)
+    log_sent(place, caller, agent, text, now)
+    return {"to": agent, **item}
+
+
+def log_sent(place: places.Place, caller: identity.Caller, to: str, text: str, now: float) -> None:
+    if caller.kind == identity.AGENT:
+        from ibstatus.store import agent_log
+
+        agent_log.write(place, caller.name, f"Sent message to {to}: {text}", now)
+
+
+class Settled:
+    """What acknowledging did: the ids that are settled now, those that nobody knows, and what there is to say."""
+
+    __slots__ = ("missing", "notes", "settled")
+
+    def __init__(self, settled: list[str], missing: list[str], notes: list[str]) -> None:
+        self.settled = settled
+        self.missing = missing
+        self.notes = notes
+
+
+def acknowledge(place: places.Place, caller: identity.Caller, wanted: "list[str] | None", now: float) -> Settled:
+    """Settle these messages and questions; None settles what existed when this began."""
+    if caller.kind == identity.AGENT:
+        raise IbError(
+            "An agent cannot acknowledge: that is for the user's Claude or a person",
+            hint='tell them instead: ib send user-claude "…"',
+        )
+    writer = writer_of(caller)
+    if not home.look(place):
+        return Settled([], list(wanted or []), [])
+    settled: list[str] = []
+    notes: list[str] = []
+    if wanted is None or any(not item.startswith("q") for item in wanted):
+        done, note = messages.acknowledge(place, writer, caller.name, wanted, now)
+        settled += done
+        notes += [note] if note else []
+    if wanted is None or any(item not in settled for item in wanted):
+        from ibstatus.store import questions
+
+        done, note = questions.acknowledge(place, writer, caller.name, wanted, now)
+        settled += done
+        notes += [note] if note else []
+    missing = [item for item in wanted or [] if item not in settled]
+    return Settled(settled, missing, notes)
+
+
+def log(
+    place: places.Place, caller: identity.Caller, parts: "list[str] | tuple[str, ...]", agent: str, now: float
+) -> str:
+    """A line in an agent's log. Returns the text."""
+    from ibstatus.store import agent_log
+
+    text = text_of(parts)
+    if caller.kind == identity.AGENT and agent not in ("", caller.name):
+        raise IbError(
+            f"An agent writes only its own log, and this is {caller.name}", hint=f'ib send {lines.clean(agent)} "…"'
+        )
+    if not agent and caller.kind != identity.AGENT:
+        raise UsageError("Whose log? This is not an agent's worktree", hint='name the agent: ib log --id ID "…"')
+    home.look(place)
+    if agent and agent != caller.name:
+        from ibstatus.store import agents
+
+        agent = agents.resolve(place, agent)
+    if not agent_log.write(place, agent or caller.name, text, now):
+        raise IbError(f"The log of {agent or caller.name} could not be written", hint="ib doctor")
+    return text

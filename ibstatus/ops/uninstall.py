@@ -1,0 +1,72 @@
+"""uninstall: take all of ib away again; the user's files get their bytes back, and what would be lost is kept aside."""
+
+from shlex import quote
+
+from ibstatus.errors import IbError
+from ibstatus.model.records import GivenBack, Left, Loss
+from ibstatus.rules import identity
+from ibstatus.store import agents, checkouts, checkup, disk, exclude, home, places, removal, touched
+
+
+def check(place: places.Place, caller: identity.Caller) -> None:
+    """Refuse, also with --force, what would pull the ground from under somebody."""
+    if caller.kind == identity.AGENT:
+        raise IbError("An agent cannot uninstall ib", hint='tell the user: ib send user-claude "…"')
+    if removal.is_link(place.home):
+        raise IbError(
+            f"{place.home} is a symlink, and nothing behind it will be deleted",
+            hint=f"rm {quote(place.home)}, then run ib uninstall again",
+        )
+    home.check_format(place)
+    if not disk.exists(place.home):
+        home.look(place)  # cleaned away: what its copy still holds must be counted and kept
+    living = removal.worktrees(place)
+    if living:
+        path = f"{place.home}/agents/{living[0]}/repo"
+        raise IbError(
+            f"There are still worktrees of agents: {', '.join(living)}",
+            hint=f"when its work is merged: git worktree remove {quote(path)}",
+        )
+    waiting = removal.listeners(place)
+    if waiting:
+        raise IbError(
+            f"Somebody listens here: {', '.join(waiting)}",
+            hint="end ib listen first; notify/listener.pid names its process",
+        )
+    shared = checkouts.sharers(place)
+    if shared:
+        raise IbError(
+            f"{place.home} also belongs to {', '.join(shared)}",
+            hint="their messages would go too: move one of the repositories to a folder of its own",
+        )
+
+
+def loss(place: places.Place) -> Loss:
+    """What would go."""
+    messages, questions = removal.open_items(place)
+    return Loss(messages, questions, checkup.unread(place), agents.all_ids(place))
+
+
+def uninstall(place: places.Place, caller: identity.Caller) -> Left:
+    check(place, caller)
+    lost = loss(place)
+    removed, kept, noted = removal.remove(place)
+    return Left(removed, kept, lost, [given_back(one) for one in noted])
+
+
+def is_installed(place: places.Place) -> bool:
+    return removal.is_there(place)
+
+
+def given_back(noted: touched.Touched) -> GivenBack:
+    return GivenBack(noted.path, touched.differs(noted))
+
+
+def remains(place: places.Place) -> list[str]:
+    """Traces of ib that are still there, as paths."""
+    found = [path for path in (place.home, place.safe) if removal.disk_has(path)]
+    return found + [
+        f"{exclude.path_of(place, name)} (a line for .ittybitty, not written by ib)"
+        for name in exclude.BOTH
+        if exclude.says(place, name)
+    ]

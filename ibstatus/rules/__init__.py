@@ -1,0 +1,1 @@
+"""Pure decisions, a file a subject: no I/O, no clock."""

@@ -1,0 +1,42 @@
+"""Ages as people read them (`5s 3m 2h 1d`), and times from every writer that we or older tools have had."""
+
+import re
+from datetime import UTC, datetime
+
+STEPS = ((60, 1, "s"), (3600, 60, "m"), (86400, 3600, "h"))
+STAMP = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?",
+)
+
+
+def age(seconds: float) -> str:
+    """Whole units, rounded down; the future counts as now."""
+    past = max(0, int(seconds))
+    for limit, unit, letter in STEPS:
+        if past < limit:
+            return f"{past // unit}{letter}"
+    return f"{past // 86400}d"
+
+
+def epoch(text: str) -> float | None:
+    """Seconds since 1970 of `2026-01-11T15:30:00Z`, `…-0600`, `…-06:00`, the local `2026-01-11 15:30:00`; or None."""
+    match = STAMP.fullmatch(text.strip())
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
+    fraction, zone = match.group(7), match.group(8)
+    try:
+        moment = datetime(year, month, day, hour, minute, min(second, 59))
+        if zone == "Z":
+            moment = moment.replace(tzinfo=UTC)
+        elif zone:
+            moment = datetime.strptime(f"{moment:%Y-%m-%dT%H:%M:%S}{zone.replace(':', '')}", "%Y-%m-%dT%H:%M:%S%z")
+        return moment.timestamp() + float(fraction or 0)
+    except (ValueError, OverflowError):
+        return None
+
+
+def age_of(stamp: str, now: float) -> str:
+    """The age of a stored time; `?` when nobody can read it."""
+    then = epoch(stamp)
+    return "?" if then is None else age(now - then)

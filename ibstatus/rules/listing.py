@@ -1,0 +1,54 @@
+"""Listings as text: what people see of questions, events and traces."""
+
+from typing import Any
+
+from ibstatus.rules import ages, stamps
+
+FORM = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
+
+
+def shown(text: object) -> str:
+    """Text of an agent on a terminal: no control character of it gets through."""
+    return str(text).translate(FORM)
+
+
+def indented(text: object, blanks: str) -> str:
+    return shown(text).replace("\n", "\n" + blanks)
+
+
+def questions(items: list[dict[str, Any]], everything: bool, now: float) -> str:
+    """`Questions (n):`, then a block for each, as users of the older tool know it."""
+    if not items:
+        return "No questions yet." if everything else "No pending questions."
+    blocks = [question(item, now) for item in items]
+    return f"Questions ({len(items)}):\n\n" + "\n\n".join(blocks)
+
+
+def question(item: dict[str, Any], now: float) -> str:
+    stamp = str(item.get("timestamp", ""))
+    unverified = " (unverified)" if item.get("verified") is False else ""
+    lines = [
+        f"[{shown(item.get('status', '?'))}] {shown(item.get('id', '?'))} ({ages.age_of(stamp, now)} ago)",
+        f"  From: {shown(item.get('agent', '?'))}{unverified}",
+        f"  Time: {shown(stamp)}",
+        f"  Question: {indented(item.get('question', ''), '            ')}",
+    ]
+    if "answer" in item:
+        lines.append(f"  Answer: {indented(item['answer'], '          ')}")
+    return "\n".join(lines)
+
+
+def event(item: dict[str, Any]) -> str:
+    """One line: seq, local time, kind, who, and what else there is."""
+    then = ages.epoch(str(item.get("t", "")))
+    at = stamps.log(then)[:19].replace("T", " ") if then is not None else "?"
+    known = ("seq", "t", "kind", "who")
+    rest = " ".join(f"{key}={compact(value)}" for key, value in item.items() if key not in known)
+    seq, kind, who = (shown(item.get(key, "?")) for key in ("seq", "kind", "who"))
+    return f"{seq:>6}  {at}  {kind:<21}  {who}  {shown(rest)}".rstrip()
+
+
+def compact(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(str(part) for part in value)
+    return "yes" if value is True else str(value).replace("\n", "\\n")

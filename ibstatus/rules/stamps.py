@@ -1,0 +1,36 @@
+"""Times as text. The clock itself is always handed in."""
+
+import time
+
+
+def utc(now: float) -> str:
+    """2026-01-11T15:30:00Z: JSON files."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+
+
+def utc_ms(now: float) -> str:
+    """2026-01-11T15:30:00.123Z: events, whose order within a second is read."""
+    millis = int(now * 1000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(millis // 1000)) + f".{millis % 1000:03d}Z"
+
+
+def queue(now: float) -> str:
+    """2026-02-17T14:30:05-0600: the queue's `ts`, as seed 000 writes it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(now))
+
+
+def log(now: float) -> str:
+    """2026-01-10T01:13:39-06:00: agent.log."""
+    text = queue(now)
+    return f"{text[:-2]}:{text[-2:]}"
+
+
+CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code != 0x09} | {
+    0x0A: "\\n",
+    0x0D: "\\r",
+}
+
+
+def log_entry(text: str, now: float) -> str:
+    """`[2026-01-10T01:13:39-06:00] text`, a line: nothing in the text can forge an entry or steer a terminal."""
+    return f"[{log(now)}] {text.translate(CONTROL)}"

@@ -1,0 +1,73 @@
+"""Queue bytes → the lines that a session or a person is shown."""
+
+from ibstatus.model import words
+from ibstatus.rules import lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KNOWN = ("ts", "from", "type", "msg", "id")
+
+
+class Told:
+    """Lines ready to print, the ids in them, and what was skipped, as sentences."""
+
+    __slots__ = ("again", "encoded", "fresh", "skipped", "values")
+
+    def __init__(self) -> None:
+        self.values: list[dict[str, Any]] = []
+        self.encoded: list[str] = []
+        self.fresh: list[str] = []
+        self.again: list[str] = []
+        self.skipped: list[str] = []
+
+    def text(self) -> str:
+        return "".join([line + "\n" for line in self.encoded])
+
+
+def told(data: bytes, start: int, fresh_from: int) -> Told:
+    """`data` are whole lines that begin at the absolute offset `start`; those before `fresh_from` are repeats."""
+    result = Told()
+    at = start
+    for raw in data.split(b"\n")[:-1]:
+        again = at < fresh_from
+        try:
+            value = taken(raw, at, again)
+            line = lines.encode(value)
+        except (ValueError, RecursionError):  # what cannot be printed must not stop what can
+            value = None
+        if value is not None:
+            (result.again if again else result.fresh).append(value["id"])
+            result.values.append(value)
+            result.encoded.append(line)
+        elif raw.strip():
+            result.skipped.append(f"skipped {len(raw)} bytes at offset {at} of the queue: no JSON object")
+        at += len(raw) + 1
+    return result
+
+
+def taken(raw: bytes, at: int, again: bool) -> "dict[str, Any] | None":
+    """One queue line with all its fields, None if no JSON object. A foreign line gets its id from its offset."""
+    value = lines.decode(raw.decode("utf-8", "replace"))
+    if not isinstance(value, dict):
+        return None
+    line: dict[str, Any] = {
+        "ts": as_text(value.get("ts"), ""),
+        "from": as_text(value.get("from"), words.UNKNOWN),
+        "type": as_text(value.get("type"), words.NOTICE_TYPES[0]),
+        "msg": as_text(value.get("msg"), ""),
+        "id": as_text(value.get("id"), "") or f"n-at-{at}",
+    }
+    for key, more in value.items():
+        if key not in KNOWN and key != "again":
+            line[key] = more
+    if again:
+        line["again"] = True
+    return line
+
+
+def as_text(value: object, instead: str) -> str:
+    if isinstance(value, str):
+        return lines.clean(value)
+    return instead if value is None else lines.encode(value)

@@ -1,0 +1,1 @@
+"""Our files: the only room that touches them."""

@@ -1,0 +1,47 @@
+"""agents/<id>/meta.json as far as the mail needs it: who there is, and who has a manager."""
+
+from ibstatus.errors import IbError
+from ibstatus.rules import lines
+from ibstatus.store import disk, places
+
+
+def all_ids(place: places.Place) -> list[str]:
+    """Agents, by name: the folders under agents/ that have a meta.json."""
+    try:
+        names = disk.listdir(place.home + "/agents")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(name for name in names if exists(place, name))
+
+
+def exists(place: places.Place, agent: str) -> bool:
+    return bool(agent) and "/" not in agent and disk.exists(place.agent_dir(agent) + "/meta.json")
+
+
+def manager_of(place: places.Place, agent: str) -> str:
+    """The manager named in meta.json, or ''."""
+    try:
+        meta = lines.decode(disk.read_file(place.agent_dir(agent) + "/meta.json").decode("utf-8", "replace"))
+    except (OSError, ValueError):
+        return ""
+    manager = meta.get("manager") if isinstance(meta, dict) else None
+    return manager if isinstance(manager, str) else ""
+
+
+def living_manager(place: places.Place, agent: str) -> str:
+    manager = manager_of(place, agent)
+    return manager if exists(place, manager) else ""
+
+
+def resolve(place: places.Place, given: str) -> str:
+    """An id from an id or its unique beginning; an exact match wins."""
+    if exists(place, given):
+        return given
+    known = all_ids(place)
+    matching = [name for name in known if given and name.startswith(given)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise IbError(f"'{given}' could be {', '.join(matching)}", hint="type more of the id")
+    listed = f"there is {', '.join(known)}" if known else "there are no agents here"
+    raise IbError(f"There is no agent '{given}'", cause=listed)

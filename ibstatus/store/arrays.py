@@ -1,0 +1,125 @@
+"""user-messages.json and user-questions.json: a JSON list, replaced whole, with a copy under the git directory."""
+
+import time
+
+from ibstatus.rules import lines
+from ibstatus.store import atomic, disk, places, safety
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Item = dict[str, Any]
+
+
+class Loaded:
+    """The items, and what there is to say about the file."""
+
+    __slots__ = ("items", "note")
+
+    def __init__(self, items: "list[Item]", note: str = "") -> None:
+        self.items = items
+        self.note = note
+
+
+def load(place: places.Place, path: str, key: str = "") -> Loaded:
+    """For a look: nothing is changed, a broken file is told and its copy read instead."""
+    data = present(place, path)
+    if data is None:
+        return Loaded([])
+    items = parsed(data, key)
+    if items is not None:
+        return Loaded(items)
+    return Loaded(from_copy(place, path, key), f"{leaf(path)} is broken; shown is its last good copy")
+
+
+def load_to_change(place: places.Place, path: str, key: str = "") -> Loaded:
+    """For a writer, who holds the lock: a broken file is set aside, never emptied, and the copy goes on."""
+    try:
+        data = disk.read_file(path)
+    except FileNotFoundError:
+        return rescued(place, path, key, "")
+    items = parsed(data, key)
+    return rescued(place, path, key, set_aside(path)) if items is None else Loaded(items)
+
+
+def rescued(place: places.Place, path: str, key: str, aside: str) -> Loaded:
+    """What the copy holds, since the file is gone, or broken and set `aside`. A broken copy is set aside as well."""
+    data = safety.read_copy(place, path)
+    items = parsed(data, key) if data is not None else []
+    kept = [aside] if aside else []
+    if items is None:
+        kept.append(set_aside(place.safe_copy(path)))
+    if not kept:
+        return Loaded(items or [])
+    count = len(items or [])
+    return Loaded(
+        items or [], f"{leaf(path)} was broken: it is kept as {' and '.join(kept)}, and {count} from its copy go on"
+    )
+
+
+def set_aside(path: str) -> str:
+    aside = free_name(f"{path}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
+    disk.rename(path, aside)
+    return aside
+
+
+def store(path: str, items: "list[Item]", key: str = "") -> None:
+    """Replace the file; `keep` brings the copy up to date afterwards."""
+    atomic.replace(path, form(items, key))
+
+
+def keep(place: places.Place, path: str, items: "list[Item]", key: str = "") -> None:
+    safety.keep_copy(place, path, form(items, key))
+
+
+def form(items: "list[Item]", key: str) -> bytes:
+    text = lines.items(items)
+    if key:
+        text = "{" + lines.encode(key) + ": " + text.rstrip("\n") + "}\n"
+    return text.encode()
+
+
+def present(place: places.Place, path: str) -> bytes | None:
+    try:
+        return disk.read_file(path)
+    except FileNotFoundError:
+        return safety.read_copy(place, path)
+
+
+def parsed(data: bytes, key: str) -> "list[Item] | None":
+    """None when this is no list of objects (also accepted: the list alone where it should stand under a key)."""
+    try:
+        value = lines.decode(data.decode())
+    except ValueError:
+        return None
+    if key and isinstance(value, dict):
+        value = value.get(key)
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        return None
+    return value
+
+
+def from_copy(place: places.Place, path: str, key: str) -> "list[Item]":
+    data = safety.read_copy(place, path)
+    return (parsed(data, key) if data is not None else None) or []
+
+
+def free_name(path: str) -> str:
+    number, name = 1, path
+    while is_there(name):
+        number += 1
+        name = f"{path}.{number}"
+    return name
+
+
+def is_there(path: str) -> bool:
+    try:
+        disk.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def leaf(path: str) -> str:
+    return path.rpartition("/")[2]

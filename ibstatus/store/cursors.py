@@ -1,0 +1,100 @@
+"""notify/cursors/<reader>: one line `done offered prompt`, written in place in one small write under its lock."""
+
+from ibstatus.rules import delivery, lines
+from ibstatus.store import atomic, disk, places, safety
+
+WIDTH = 100
+LONGEST_PROMPT = 200
+LONGEST_NUMBER = 18
+OF_PERSONS = "default"
+
+
+def read(place: places.Place, reader: str) -> delivery.Cursor | None:
+    """None when this reader has never read. A broken file offers everything again, marked."""
+    try:
+        data = disk.read_file(place.cursor(reader))
+    except FileNotFoundError:
+        if not safety.restore(place, place.cursor(reader)):
+            return None
+        data = disk.read_file(place.cursor(reader))
+    return parse(data)
+
+
+def parse(data: bytes) -> delivery.Cursor:
+    parts = data.partition(b"\n")[0].split()
+    if len(parts) == 3 and is_offset(parts[0]) and is_offset(parts[1]):
+        return delivery.Cursor(int(parts[0]), int(parts[1]), parts[2].decode("utf-8", "replace"))
+    return delivery.Cursor(0, 1 << 62, delivery.UNTOLD)
+
+
+def is_offset(text: bytes) -> bool:
+    return text.isdigit() and len(text) <= LONGEST_NUMBER
+
+
+def word(prompt: str) -> str:
+    """A prompt id as a cursor file can hold it. Foreign text: what is compared must be what was written."""
+    return "".join(lines.clean(prompt).split())[:LONGEST_PROMPT]
+
+
+def form(cursor: delivery.Cursor) -> bytes:
+    prompt = word(cursor.prompt) or delivery.ORPHAN
+    return f"{cursor.done} {cursor.offered} {prompt}".ljust(WIDTH).encode() + b"\n"
+
+
+class Held:
+    """A cursor file kept open by the one who holds its lock."""
+
+    __slots__ = ("fd",)
+
+    def __init__(self, place: places.Place, reader: str, start: delivery.Cursor) -> None:
+        path = place.cursor(reader)
+        try:
+            self.fd = disk.open(path, disk.O_RDWR | disk.O_CLOEXEC)
+        except FileNotFoundError:
+            disk.make_dirs(place.cursors)
+            atomic.replace(path, form(start))
+            self.fd = disk.open(path, disk.O_RDWR | disk.O_CLOEXEC)
+        safety.keep_link_of(place, path, self.fd)
+
+    def write(self, cursor: delivery.Cursor) -> None:
+        disk.pwrite(self.fd, form(cursor), 0)
+
+    def sync(self) -> None:
+        disk.fdatasync(self.fd)
+
+    def close(self) -> None:
+        disk.close(self.fd)
+
+
+def all_of(place: places.Place) -> list[tuple[delivery.Cursor, float]]:
+    """Every cursor with the time of its last change."""
+    found = []
+    for name in names(place):
+        try:
+            path = place.cursor(name)
+            found.append((parse(disk.read_file(path)), disk.stat(path).st_mtime))
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def names(place: places.Place) -> list[str]:
+    try:
+        return [name for name in disk.listdir(place.cursors) if name[0] != "." and not name.endswith(".ib-tmp")]
+    except FileNotFoundError:
+        return []
+
+
+def furthest(place: places.Place) -> int:
+    """The highest offset that any cursor names (a broken one names none)."""
+    return max((c.offered for c, _ in all_of(place) if c.offered < 1 << 62), default=0)
+
+
+def last_confirmed(place: places.Place) -> int:
+    """Where a new session starts: as far as any session confirmed. What a person read counts for that person only."""
+    best = 0
+    for name in names(place):
+        if name != OF_PERSONS:
+            cursor = read(place, name)
+            best = max(best, cursor.done if cursor else 0)
+    return best

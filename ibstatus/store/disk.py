@@ -1,0 +1,97 @@
+"""Every file operation of the house goes through these names, so that a test can make the n-th one fail.
+
+Other modules write `disk.open(…)`, never `from … import open`: the seam is the attribute.
+"""
+
+import fcntl
+import posix
+
+O_APPEND = posix.O_APPEND
+O_CLOEXEC = posix.O_CLOEXEC
+O_CREAT = posix.O_CREAT
+O_DIRECTORY = posix.O_DIRECTORY
+O_EXCL = posix.O_EXCL
+O_NOFOLLOW = posix.O_NOFOLLOW
+O_NONBLOCK = posix.O_NONBLOCK
+O_RDONLY = posix.O_RDONLY
+O_RDWR = posix.O_RDWR
+O_WRONLY = posix.O_WRONLY
+LOCK_EX = fcntl.LOCK_EX
+LOCK_NB = fcntl.LOCK_NB
+LOCK_SH = fcntl.LOCK_SH
+LOCK_UN = fcntl.LOCK_UN
+
+chmod = posix.chmod
+close = posix.close
+fchmod = posix.fchmod
+fchown = posix.fchown
+flock = fcntl.flock
+fstat = posix.fstat
+fsync = posix.fsync
+ftruncate = posix.ftruncate
+link = posix.link
+listdir = posix.listdir
+lstat = posix.lstat
+mkdir = posix.mkdir
+mkfifo = posix.mkfifo
+open = posix.open
+pread = posix.pread
+pwrite = posix.pwrite
+read = posix.read
+readlink = posix.readlink
+rename = posix.rename
+rmdir = posix.rmdir
+stat = posix.stat
+unlink = posix.unlink
+utime = posix.utime
+write = posix.write
+# macOS has no fdatasync.
+fdatasync = getattr(posix, "fdatasync", posix.fsync)
+
+
+def read_all(fd: int) -> bytes:
+    """Everything from the descriptor's position to the end of the file."""
+    chunks = []
+    while chunk := read(fd, 1 << 20):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def read_file(path: str) -> bytes:
+    fd = open(path, O_RDONLY | O_CLOEXEC)
+    try:
+        return read_all(fd)
+    finally:
+        close(fd)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """To a pipe or a new file, where a short write is just continued."""
+    view = memoryview(data)
+    while view:
+        view = view[write(fd, view) :]
+
+
+def exists(path: str) -> bool:
+    try:
+        stat(path)
+    except OSError:
+        return False
+    return True
+
+
+def make_dirs(path: str, mode: int = 0o700) -> None:
+    """Like `mkdir -p`; only what is missing is made."""
+    try:
+        mkdir(path, mode)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        parent = path.rpartition("/")[0]
+        if not parent:
+            raise
+        make_dirs(parent, mode)
+        try:
+            mkdir(path, mode)
+        except FileExistsError:
+            return

@@ -1,0 +1,172 @@
+"""events.jsonl: the history, folded from the spools under the fold lock. For people; nothing is rebuilt from it.
+
+A fold is a row of renames, so that a kill between any two steps neither loses nor doubles a line:
+spool/*.jsonl → spool/folding/ → spool/folding-<size of events.jsonl> → (append) → spool/folded → gone.
+"""
+
+from typing import Any
+
+from filelock import FileLock
+
+from ibstatus.rules import lines
+from ibstatus.store import append, atomic, disk, places
+
+ROTATE_ABOVE = 8 << 20
+KEPT = 4
+
+
+def fold(place: places.Place) -> None:
+    """Bring everything that was noted so far into the history."""
+    lock = place.lock("fold")
+    disk.make_dirs(lock.rpartition("/")[0])
+    with FileLock(lock, mode=0o600):
+        finish_last(place)
+        if claim(place):
+            carry_over(place)
+        rotate(place)
+
+
+def claim(place: places.Place) -> bool:
+    """Move the spools aside, each under its own flock, so that no writer still holds the old file."""
+    folding = place.spool + "/folding"
+    disk.make_dirs(folding)
+    for leaf in disk.listdir(place.spool):
+        if not leaf.endswith(".jsonl"):
+            continue
+        try:
+            fd, _, _ = append.held(f"{place.spool}/{leaf}")
+        except FileNotFoundError:
+            continue
+        try:
+            if not disk.exists(f"{folding}/{leaf}"):
+                disk.rename(f"{place.spool}/{leaf}", f"{folding}/{leaf}")
+        finally:
+            disk.close(fd)
+    return bool(disk.listdir(folding))
+
+
+def carry_over(place: places.Place) -> None:
+    size = size_of(place.events)
+    claimed = f"{place.spool}/folding-{size}"
+    disk.rename(place.spool + "/folding", claimed)
+    complete(place, claimed, size)
+
+
+def complete(place: places.Place, claimed: str, size: int) -> None:
+    """Append what `claimed` holds after the first `size` bytes of the history, and clear it away."""
+    entries: list[dict[str, Any]] = []
+    for leaf in sorted(disk.listdir(claimed)):
+        entries += parsed(disk.read_file(f"{claimed}/{leaf}"))
+    entries.sort(key=lambda entry: str(entry.get("t", "")))
+    fd = disk.open(place.events, disk.O_RDWR | disk.O_CREAT | disk.O_CLOEXEC, 0o600)
+    try:
+        disk.ftruncate(fd, size)
+        seq = last_seq(place, fd, size)
+        text = "".join([lines.encode({"seq": seq + n, **entry}) + "\n" for n, entry in enumerate(entries, 1)])
+        view, at = memoryview(text.encode("utf-8", "replace")), size
+        while view:
+            written = disk.pwrite(fd, view, at)
+            view, at = view[written:], at + written
+        disk.fsync(fd)
+    finally:
+        disk.close(fd)
+    disk.rename(claimed, place.spool + "/folded")
+    clear(place.spool + "/folded")
+
+
+def finish_last(place: places.Place) -> None:
+    """Take up a fold that was killed: a claimed one is appended again from its noted size, a folded one is done."""
+    clear(place.spool + "/folded")
+    for leaf in folders(place):
+        size = leaf.removeprefix("folding-")
+        if leaf != size and size.isdigit():
+            complete(place, f"{place.spool}/{leaf}", int(size))
+
+
+def folders(place: places.Place) -> list[str]:
+    try:
+        return disk.listdir(place.spool)
+    except FileNotFoundError:
+        disk.make_dirs(place.spool)
+        return []
+
+
+def clear(folder: str) -> None:
+    try:
+        for leaf in disk.listdir(folder):
+            disk.unlink(f"{folder}/{leaf}")
+        disk.rmdir(folder)
+    except FileNotFoundError:
+        return
+
+
+def parsed(data: bytes) -> list[dict[str, Any]]:
+    """The objects among the lines; a torn or foreign line of a history is dropped."""
+    found = []
+    for raw in data.split(b"\n"):
+        try:
+            value = lines.decode(raw.decode("utf-8", "replace")) if raw.strip() else None
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            value.pop("seq", None)
+            found.append(value)
+    return found
+
+
+def last_seq(place: places.Place, fd: int, size: int) -> int:
+    tail = disk.pread(fd, min(size, 1 << 16), max(0, size - (1 << 16)))
+    if not tail.strip() and disk.exists(place.events + ".1"):
+        tail = disk.read_file(place.events + ".1")[-(1 << 16) :]
+    for raw in reversed(tail.split(b"\n")):
+        try:
+            value = lines.decode(raw.decode("utf-8", "replace"))
+        except ValueError:
+            continue
+        if isinstance(value, dict) and isinstance(value.get("seq"), int):
+            return int(value["seq"])
+    return 0
+
+
+def size_of(path: str) -> int:
+    try:
+        return disk.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def rotate(place: places.Place) -> None:
+    if size_of(place.events) <= ROTATE_ABOVE:
+        return
+    atomic.forget(f"{place.events}.{KEPT}")
+    for number in range(KEPT - 1, 0, -1):
+        if disk.exists(f"{place.events}.{number}"):
+            disk.rename(f"{place.events}.{number}", f"{place.events}.{number + 1}")
+    disk.rename(place.events, place.events + ".1")
+
+
+def read(place: places.Place, since: int = 0) -> list[dict[str, Any]]:
+    """The history after `seq` = since, oldest first, as far back as it is kept."""
+    found: list[dict[str, Any]] = []
+    for number in range(KEPT + 1):
+        path = place.events + (f".{number}" if number else "")
+        try:
+            part = with_seq(disk.read_file(path))
+        except FileNotFoundError:
+            continue
+        found = [entry for entry in part if entry["seq"] > since] + found
+        if part and part[0]["seq"] <= since + 1:
+            break
+    return found
+
+
+def with_seq(data: bytes) -> list[dict[str, Any]]:
+    found = []
+    for raw in data.split(b"\n"):
+        try:
+            value = lines.decode(raw.decode("utf-8", "replace")) if raw else None
+        except ValueError:
+            continue
+        if isinstance(value, dict) and isinstance(value.get("seq"), int):
+            found.append(value)
+    return found

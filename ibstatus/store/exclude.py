@@ -1,0 +1,52 @@
+"""What keeps `.ittybitty/` out of git: `.git/info/exclude`, nothing tracked; or `.gitignore` on request."""
+
+from ibstatus.store import disk, places, touched
+
+LINE = "/.ittybitty/"
+SAME = (b"/.ittybitty/", b".ittybitty/", b".ittybitty", b"/.ittybitty")
+EXCLUDE, GITIGNORE = "exclude", "gitignore"
+BOTH = (EXCLUDE, GITIGNORE)
+
+
+def path_of(place: places.Place, name: str = EXCLUDE) -> str:
+    return place.common + "/info/exclude" if name == EXCLUDE else place.root + "/.gitignore"
+
+
+def says(place: places.Place, name: str) -> bool:
+    """Does this file keep .ittybitty out, whoever wrote the line?"""
+    try:
+        data = touched.content(path_of(place, name))
+    except OSError:
+        return False
+    return data is not None and any(line.strip() in SAME for line in data.splitlines())
+
+
+def in_checkout(place: places.Place) -> bool:
+    """False for the folder that holds a bare repository: no git looks at what lies there."""
+    return disk.exists(place.root + "/.git")
+
+
+def add(place: places.Place) -> bool:
+    """True when a line was added to .git/info/exclude. Untracked is a nuisance, not a loss: `ib doctor` tells."""
+    if not in_checkout(place) or says(place, EXCLUDE) or says(place, GITIGNORE):
+        return False
+    try:
+        touched.add(place, EXCLUDE, path_of(place), LINE)
+    except OSError:
+        return False
+    return True
+
+
+def add_to_gitignore(place: places.Place) -> bool:
+    """True when a line was added to the tracked .gitignore; ours in .git/info/exclude then goes."""
+    added = in_checkout(place) and not says(place, GITIGNORE)
+    if added:
+        touched.add(place, GITIGNORE, path_of(place, GITIGNORE), LINE[1:])
+    touched.give_back(place, EXCLUDE, path_of(place))
+    return added
+
+
+def remove(place: places.Place) -> list[touched.Touched]:
+    """Take our lines out again. Returns what was noted of each file that we had touched."""
+    given_back = [touched.give_back(place, name, path_of(place, name)) for name in BOTH]
+    return [noted for noted in given_back if noted is not None]

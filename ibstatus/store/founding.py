@@ -1,0 +1,138 @@
+"""Making `.ittybitty/`, taking over an older one, and bringing one back that was cleaned away."""
+
+import os
+import stat
+import time
+from shlex import quote
+
+from ibstatus.errors import IbError, refused
+from ibstatus.store import arrays, atomic, checkouts, cursors, disk, exclude, home, locks, places, questions, safety
+
+FOLDERS = ("", "/locks", "/ids", "/notify", "/notify/cursors", "/notify/bells", "/spool")
+OPEN_TO_OTHERS = 0o077
+
+
+def settle(place: places.Place, *, gitignore: bool = False) -> None:
+    """Under the init lock: format checked, folders and identity made or restored. Safe to run again at any time."""
+    if place.agent and not disk.exists(place.home):
+        raise IbError("This agent's repository has lost its .ittybitty folder", hint="run ib init in the main checkout")
+    home.check_format(place)
+    try:
+        disk.make_dirs(place.home)
+        if not disk.exists(place.home):
+            raise IbError(f"{place.home} is a symlink to nowhere", hint=f"rm {quote(place.home)}")
+        with locks.Lock(place.lock("init")):
+            make(place, gitignore)
+    except OSError as error:
+        raise refused(f"make {place.home}", error) from error
+
+
+def make(place: places.Place, gitignore: bool) -> None:
+    for folder in FOLDERS:
+        disk.make_dirs(place.home + folder)
+    disk.make_dirs(place.safe)
+    close_to_others(place)
+    identify(place)
+    exclude.add_to_gitignore(place) if gitignore else exclude.add(place)
+    for path in (place.queue, place.messages, place.questions):
+        if not disk.exists(path):
+            safety.restore(place, path)
+    restore_cursors(place)
+    atomic.replace(place.safe + "/root", os.fsencode(place.root) + b"\n")
+    atomic.replace(place.safe + "/version", home.CURRENT)
+    atomic.replace(place.version, home.CURRENT)  # last: until it stands, the next command does all this again
+
+
+def close_to_others(place: places.Place) -> None:
+    """An older tool made the folder readable to everybody; what is below is then out of reach as well."""
+    mode = stat.S_IMODE(disk.stat(place.home).st_mode)
+    if mode & OPEN_TO_OTHERS:
+        try:
+            disk.chmod(place.home, mode & ~OPEN_TO_OTHERS)
+        except PermissionError:
+            pass  # somebody else's folder: `ib doctor` tells
+
+
+def identify(place: places.Place) -> None:
+    """repo-id: made once, and the same one after `git clean`."""
+    try:
+        known = disk.read_file(place.repo_id)
+    except FileNotFoundError:
+        known = b""
+    copied = is_repo_id(known) and copied_from(place, known) != ""
+    if copied or not is_repo_id(known):
+        if known.strip() and not copied:
+            disk.rename(place.repo_id, arrays.free_name(f"{place.repo_id}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}"))
+        known = b"" if copied else safety.read_copy(place, place.repo_id) or b""
+        if not is_repo_id(known):
+            known = os.urandom(4).hex().encode() + b"\n"
+        atomic.replace(place.repo_id, known)
+    if safety.read_copy(place, place.repo_id) != known:
+        safety.keep_copy(place, place.repo_id, known)
+
+
+def is_repo_id(data: bytes) -> bool:
+    text = data.strip()
+    return len(text) == 8 and frozenset(b"0123456789abcdef").issuperset(text)
+
+
+def copied_from(place: places.Place, known: bytes) -> str:
+    """The other checkout that has this id: the whole repository was copied, and tmux names would clash. Else ''."""
+    other = checkouts.noted_root(place.common)
+    if not other or other == place.root:
+        return ""
+    try:
+        same_folder = disk.stat(other).st_ino == disk.stat(place.root).st_ino
+        return "" if same_folder or disk.read_file(other + "/.ittybitty/repo-id") != known else other
+    except OSError:
+        return ""  # moved: the old place is gone
+
+
+def restore_cursors(place: places.Place) -> None:
+    try:
+        known = disk.listdir(place.safe_copy(place.cursors))
+    except OSError:
+        return
+    for name in known:
+        if not name.endswith(".ib-tmp") and not disk.exists(place.cursor(name)):
+            safety.restore(place, place.cursor(name))
+
+
+def mend(place: places.Place) -> None:
+    """What `ib init` puts right besides: safety copies that are gone or old, modes, leftovers of killed writers."""
+    with locks.Lock(place.lock("messages")):
+        keep_array(place, place.messages, "")
+    with locks.Lock(place.lock("questions")):
+        keep_array(place, place.questions, questions.KEY)
+    with locks.Lock(place.lock("queue")):
+        relink(place, place.queue)
+    for name in cursors.names(place):
+        relink(place, place.cursor(name))
+    for folder in ("", "/notify", "/notify/cursors"):
+        atomic.sweep(place.home + folder, time.time())
+        tighten(place.home + folder)
+
+
+def keep_array(place: places.Place, path: str, key: str) -> None:
+    """Only a file that can be read becomes the copy: a broken one must not push out the last good one."""
+    try:
+        data = disk.read_file(path)
+    except FileNotFoundError:
+        return
+    if arrays.parsed(data, key) is not None and safety.read_copy(place, path) != data:
+        safety.keep_copy(place, path, data)
+
+
+def relink(place: places.Place, path: str) -> None:
+    try:
+        safety.keep_link(place, path, disk.stat(path).st_ino)
+    except FileNotFoundError:
+        return
+
+
+def tighten(folder: str) -> None:
+    """Our own files lose what others may do with them."""
+    for leaf in disk.listdir(folder):
+        status = disk.lstat(f"{folder}/{leaf}")
+        if stat.S_ISREG(status.st_mode) and status.st_mode & OPEN_TO_OTHERS and status.st_uid == os.geteuid():
+            disk.chmod(f"{folder}/{leaf}", stat.S_IMODE(status.st_mode) & ~OPEN_TO_OTHERS)

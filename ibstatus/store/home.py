@@ -1,0 +1,48 @@
+"""`.ittybitty/` itself: is it there, and is it of a format that we understand?"""
+
+from ibstatus.errors import IbError
+from ibstatus.model import words
+from ibstatus.store import disk, places
+
+CURRENT = b"%d\n" % words.FORMAT
+
+
+def format_of(place: places.Place) -> bytes:
+    """What .ittybitty/version says; empty when there is none."""
+    try:
+        return disk.read_file(place.version)
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+
+
+def check_format(place: places.Place) -> None:
+    """Refuse what a newer ib has written."""
+    text = format_of(place).decode("ascii", "replace").strip()
+    if text.isdigit() and int(text) > words.FORMAT:
+        raise newer(text)
+
+
+def enter(place: places.Place) -> None:
+    """Called before anything is written: makes the folder on first use, refuses one of a newer ib."""
+    if format_of(place) != CURRENT:
+        from ibstatus.store import founding
+
+        founding.settle(place)
+
+
+def look(place: places.Place) -> bool:
+    """Called before anything is read: False when there is nothing here yet; nothing is made."""
+    if disk.exists(place.home):
+        enter(place)
+        return True
+    if disk.exists(place.safe + "/version"):
+        enter(place)
+        return True
+    return False
+
+
+def newer(found: str) -> IbError:
+    return IbError(
+        f"This repository's .ittybitty has format {found}, and this ib knows up to {words.FORMAT}",
+        hint="bring ib up to date: pipx upgrade ibstatus",
+    )

@@ -1,0 +1,68 @@
+"""agents/<id>/inbox.jsonl: what waits for an agent until one of its hooks delivers it."""
+
+from ibstatus.rules import lines, stamps, telling
+from ibstatus.store import agent_log, append, disk, ids, locks, places, spool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ibstatus.store.arrays import Item
+
+
+LONGEST_NAME = 200
+
+
+def path_of(place: places.Place, agent: str) -> str:
+    return place.agent_dir(agent) + "/inbox.jsonl"
+
+
+def put(place: places.Place, writer: str, to: str, sender: str, verified: bool, text: str, now: float) -> "Item":
+    """A message to an agent; FileNotFoundError when there is no such agent."""
+    with locks.Lock(place.lock("agent-" + to)):
+        disk.stat(place.agent_dir(to))
+        item: Item = {"id": ids.take(place, "in", sender, now), "ts": stamps.utc(now), "from": sender, "msg": text}
+        if not verified:
+            item["verified"] = False
+        write(place, to, item)
+    agent_log.write(place, to, f"Received message from {sender}: {text}", now)
+    spool.note(place, writer, now, {"kind": "message.queued", "who": sender, "id": item["id"], "to": to})
+    return item
+
+
+def deliver_answer(place: places.Place, question: "Item", now: float) -> bool:
+    """The answer to a question, once: True also when the agent is gone, for then nobody waits for it."""
+    agent, who, text = str(question.get("agent", "")), str(question.get("answered_by", "")), str(question["answer"])
+    if not agent or "/" in agent or len(agent.encode()) > LONGEST_NAME:
+        return True  # a name out of a file that anybody may have edited
+    with locks.Lock(place.lock("agent-" + agent)):
+        try:
+            disk.stat(place.agent_dir(agent))
+        except FileNotFoundError:
+            return True
+        item = {
+            "id": "a-" + str(question["id"]),
+            "ts": stamps.utc(now),
+            "from": who,
+            "msg": text,
+            "question": question["id"],
+        }
+        if holds(place, agent, item["id"]):
+            return True
+        write(place, agent, item)
+    agent_log.write(place, agent, f"Received message from {who}: {text}", now)
+    return True
+
+
+def write(place: places.Place, agent: str, item: "Item") -> None:
+    done = append.append(path_of(place, agent), lines.encode(item).encode() + b"\n")
+    try:
+        done.sync()
+    finally:
+        done.close()
+
+
+def holds(place: places.Place, agent: str, item: str) -> bool:
+    try:
+        data = disk.read_file(path_of(place, agent))
+    except FileNotFoundError:
+        return False
+    return item in telling.told(data, 0, 0).fresh  # a line torn by a kill does not count

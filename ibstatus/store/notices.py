@@ -1,0 +1,50 @@
+"""Putting a line into the queue so that it is heard: write and ring, sync, note. What every kind of news ends in."""
+
+from ibstatus.rules import lines, stamps
+from ibstatus.store import append, ids, locks, places, queue, spool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def notify(
+    place: places.Place, writer: str, kind: str, sender: str, verified: bool, text: str, now: float
+) -> "dict[str, Any]":
+    """A plain notice. Returns its line once that is safe on the disk."""
+    with locks.Lock(place.lock("queue")):
+        line = form(ids.take(place, "n", sender, now), kind, sender, verified, text, now)
+        done = queue.add(place, lines.encode(line))
+    finish(place, writer, line, done, now)
+    return line
+
+
+def post(
+    place: places.Place, writer: str, item: str, kind: str, sender: str, verified: bool, text: str, now: float
+) -> None:
+    """The queue line of a message or question that has its id already."""
+    line = form(item, kind, sender, verified, text, now)
+    with locks.Lock(place.lock("queue")):
+        done = queue.add(place, lines.encode(line))
+    finish(place, writer, line, done, now)
+
+
+def finish(place: places.Place, writer: str, line: "dict[str, Any]", done: append.Appended, now: float) -> None:
+    """The promise is made after the sync."""
+    try:
+        done.sync()
+    finally:
+        done.close()
+    who = {"who": line["from"], "id": line["id"]}
+    queued = {"kind": "message.queued", **who, "type": line["type"]}
+    if done.heard:
+        spool.note(place, writer, now, queued, {"kind": "message.rung", **who, "bells": done.heard})
+    else:
+        spool.note(place, writer, now, queued)
+
+
+def form(item: str, kind: str, sender: str, verified: bool, text: str, now: float) -> "dict[str, Any]":
+    line: dict[str, Any] = {"ts": stamps.queue(now), "from": sender, "type": kind, "msg": text, "id": item}
+    if not verified:
+        line["verified"] = False
+    return line

@@ -1,0 +1,132 @@
+"""user-questions.json: what agents asked, kept with its answer. Marked when acknowledged, never removed while open."""
+
+from ibstatus.errors import IbError
+from ibstatus.model import words
+from ibstatus.rules import stamps
+from ibstatus.store import arrays, ids, inbox, locks, notices, places, queue, spool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ibstatus.store.arrays import Item
+
+KEY = "questions"
+PENDING = "pending"
+ACKNOWLEDGED = "acknowledged"
+KEPT_ACKNOWLEDGED = 200
+
+
+def ask(place: places.Place, writer: str, agent: str, verified: bool, text: str, now: float) -> "tuple[Item, str]":
+    with locks.Lock(place.lock("questions")):
+        loaded = arrays.load_to_change(place, place.questions, KEY)
+        item: Item = {
+            "id": ids.take(place, "q", agent, now),
+            "agent": agent,
+            "question": text,
+            "timestamp": stamps.utc(now),
+            "status": PENDING,
+        }
+        if not verified:
+            item["verified"] = False
+        items = [*thinned(loaded.items), item]
+        spool.note(place, writer, now, {"kind": "question.asked", "who": agent, "id": item["id"]})
+        save(place, writer, items, now, fresh=item)
+    return item, loaded.note
+
+
+def thinned(items: "list[Item]") -> "list[Item]":
+    """Old acknowledged questions go in the end; open ones never do."""
+    settled = [item for item in items if item.get("status") == ACKNOWLEDGED and not unsent(item)]
+    drop = {id(item) for item in settled[: max(0, len(settled) - KEPT_ACKNOWLEDGED)]}
+    return [item for item in items if id(item) not in drop]
+
+
+def save(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> None:
+    """Store, then carry out what is still owed: the queue line of a question, the inbox line of an answer."""
+    arrays.store(place.questions, items, KEY)
+    if mend(place, writer, items, now, fresh):
+        arrays.store(place.questions, items, KEY)
+    arrays.keep(place, place.questions, items, KEY)
+
+
+def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> bool:
+    changed = False
+    for item in items:
+        key = str(item.get("id") or "")
+        if item.get("status") == PENDING and not item.get("queued") and key:
+            if item is fresh or not queue.holds(place, key):
+                agent = str(item.get("agent", words.UNKNOWN))
+                text = f"Agent {agent} asks: {item.get('question', '')}"
+                notices.post(place, writer, key, "question", agent, item.get("verified") is not False, text, now)
+            item["queued"] = changed = True
+        if unsent(item):
+            item["sent"] = changed = inbox.deliver_answer(place, item, now)
+    return changed
+
+
+def unsent(item: "Item") -> bool:
+    """Answered by us (another tool's item has no `sent`), and the agent has not got it yet."""
+    return item.get("sent") is False and "answer" in item and "id" in item
+
+
+def answer(
+    place: places.Place, writer: str, who: str, question: str, text: str, now: float
+) -> "tuple[Item | None, str]":
+    """Answer and acknowledge in one step: stored first, then sent; a crash in between is mended by the next writer."""
+    with locks.Lock(place.lock("questions")):
+        loaded = arrays.load_to_change(place, place.questions, KEY)
+        found = next((item for item in loaded.items if item.get("id") == question), None)
+        if found is None:
+            return None, loaded.note
+        if "answer" in found:
+            if unsent(found):
+                save(place, writer, loaded.items, now)
+            raise answered(found)
+        found.update(status=ACKNOWLEDGED, acknowledged_at=stamps.utc(now), answer=text, answered_by=who, sent=False)
+        save(place, writer, loaded.items, now)
+    spool.note(
+        place,
+        writer,
+        now,
+        {"kind": "question.answered", "who": who, "id": question, "to": found.get("agent")},
+        {"kind": "question.acknowledged", "who": who, "id": question},
+    )
+    return found, loaded.note
+
+
+def answered(item: "Item") -> IbError:
+    return IbError(
+        f"{item['id']} was answered already: {str(item['answer'])[:80]}",
+        hint=f'say more: ib send {item.get("agent")} "…"',
+    )
+
+
+def acknowledge(
+    place: places.Place, writer: str, who: str, wanted: "list[str] | None", now: float
+) -> tuple[list[str], str]:
+    """Mark these questions; None means all pending ones. Once more is fine: the id is settled either way."""
+    before = [str(item.get("id")) for item in pending(place)] if wanted is None else wanted
+    if not before:
+        return [], ""
+    with locks.Lock(place.lock("questions")):
+        loaded = arrays.load_to_change(place, place.questions, KEY)
+        found = [item for item in loaded.items if str(item.get("id")) in before]
+        fresh = [item for item in found if item.get("status") != ACKNOWLEDGED]
+        for item in fresh:
+            item.update(status=ACKNOWLEDGED, acknowledged_at=stamps.utc(now))
+        if fresh or loaded.note:
+            save(place, writer, loaded.items, now)
+    spool.note(
+        place,
+        writer,
+        now,
+        *[{"kind": "question.acknowledged", "who": who, "id": str(item.get("id"))} for item in fresh],
+    )
+    return [str(item.get("id")) for item in found], loaded.note
+
+
+def all_of(place: places.Place) -> arrays.Loaded:
+    return arrays.load(place, place.questions, KEY)
+
+
+def pending(place: places.Place) -> "list[Item]":
+    return [item for item in all_of(place).items if item.get("status") == PENDING]

@@ -1,0 +1,88 @@
+"""A listener's reading of the queue: offered, printed and flushed, done. Its lock is held for its life."""
+
+import time
+
+from ibstatus.rules import delivery, telling
+from ibstatus.store import cursors, disk, locks, places, queue, spool, voice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Tap:
+    """One reader's place in the queue. Made while its lock is held: nobody else moves this cursor."""
+
+    __slots__ = ("cursor", "held", "look", "place", "reader", "seen")
+
+    def __init__(self, place: places.Place, reader: str) -> None:
+        self.place = place
+        self.reader = reader
+        known = cursors.read(place, reader)
+        self.cursor = known if known is not None else self.first()
+        self.held = cursors.Held(place, reader, self.cursor)
+        self.look = (-1, 0, 0)
+        self.seen: queue.View | None = None
+
+    def first(self) -> delivery.Cursor:
+        """A person begins at the first line that there is; a session where the repo's sessions were."""
+        if self.reader == cursors.OF_PERSONS:
+            return delivery.first(0)
+        return delivery.first(cursors.last_confirmed(self.place))
+
+    def changed(self) -> bool:
+        """Cheap enough for every second: has anything been written since the last look?"""
+        try:
+            status = disk.stat(self.place.queue)
+            now = (status.st_ino, status.st_size, status.st_mtime_ns)
+        except FileNotFoundError:
+            now = (0, 0, 0)
+        if now == self.look:
+            return False
+        self.look = now
+        return True
+
+    def pour(self, out: "Callable[[bytes], None]") -> telling.Told:
+        """Hand every line that is due to `out`, which flushes. After a kill, what may be unseen comes again, marked."""
+        self.changed()
+        return self.poured(out)
+
+    def poured(self, out: "Callable[[bytes], None]") -> telling.Told:
+        """The same, right after `changed`."""
+        seen = self.seen = queue.fresh(self.place, self.seen, self.look[0], self.look[1])
+        cursor = seen.fitted(self.cursor)
+        if seen.end <= cursor.done:
+            if cursor != self.cursor:  # the queue lost its tail: what comes now comes behind here
+                self.move(cursor)
+            return telling.Told()
+        at, data = seen.read(cursor.done, seen.end)
+        told = telling.told(data, at, cursor.offered)
+        self.move(delivery.Cursor(cursor.done, seen.end, delivery.UNTOLD))
+        if told.values:
+            out(told.text().encode("utf-8", "replace"))
+        disk.fdatasync(seen.fd)  # in a power cut the queue must not fall behind the cursor
+        self.move(delivery.Cursor(seen.end, seen.end))
+        self.held.sync()
+        self.note(told)
+        return told
+
+    def note(self, told: telling.Told) -> None:
+        ids = told.again + told.fresh
+        if ids:
+            voice.note(self.place, "cli", self.reader, told)
+            confirmed = {"kind": "message.confirmed", "who": self.reader, "ids": ids}
+            spool.note(self.place, "cli", time.time(), confirmed)
+
+    def move(self, cursor: delivery.Cursor) -> None:
+        self.held.write(cursor)
+        self.cursor = cursor
+
+    def close(self) -> None:
+        self.held.close()
+        if self.seen is not None:
+            self.seen.close()
+            self.seen = None
+
+
+def lock_of(place: places.Place, reader: str) -> locks.Lock:
+    return locks.Lock(place.lock("cursor-" + reader))

@@ -1,0 +1,140 @@
+"""The front door: exit codes, the form of errors, help, crash reports."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from syrupy.assertion import SnapshotAssertion
+
+import ibstatus
+from ibstatus.cli import app
+from ibstatus.errors import IbError, refused, told
+from ibstatus.rules import plain
+from ibstatus.store import places
+from tests.conftest import Done
+
+Ib = Callable[..., Done]
+
+
+def helps() -> list[list[str]]:
+    """Every command that has a help text, groups opened."""
+    found: list[list[str]] = [[]]
+    for name in app.COMMANDS:
+        command = app.ib.get_command(click.Context(app.ib), name)
+        found.append([name])
+        if isinstance(command, click.Group):
+            found += [[name, inner] for inner in command.list_commands(click.Context(command))]
+    return found
+
+
+@pytest.mark.parametrize("words", helps(), ids=lambda words: "-".join(["ib", *words]))
+def test_help(words: list[str], snapshot: SnapshotAssertion) -> None:
+    done = CliRunner().invoke(app.ib, [*words, "--help"], prog_name="ib", terminal_width=100)
+
+    assert done.exit_code == 0
+    assert done.output == snapshot
+
+
+def test_no_words_is_help(ib: Ib) -> None:
+    assert ib().out == ib("--help").out
+    assert ib().code == 0
+
+
+@pytest.mark.parametrize("name", sorted(plain.HOT))
+def test_a_hot_command_has_its_help_from_click(ib: Ib, name: str) -> None:
+    done = ib(name, "--help")
+
+    assert done.code == 0
+    assert done.out.startswith("Usage: ib ")
+
+
+def test_version(ib: Ib) -> None:
+    assert ib("--version").out == f"ib {ibstatus.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "error", "hint"),
+    [
+        (["notfy"], "There is no command 'notfy'", "ib notify"),
+        (["zzz"], "There is no command 'zzz'", "ib --help"),
+        (["notify", "--typ", "x", "y"], "No such option '--typ'", "did you mean --type?"),
+        (["notify", "-x"], "No such option '-x'", "put -- before text that starts with a dash"),
+        (["trace"], "Missing argument 'ID'", "ib trace --help"),
+        (["ack"], "Name the ids, or say --all", "ib questions"),
+        (["events", "--since", "x"], "Invalid value for '--since'", "ib events --help"),
+    ],
+)
+def test_wrong_usage_is_two_and_tells_what_to_type(ib: Ib, args: list[str], error: str, hint: str) -> None:
+    done = ib(*args)
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"Error: {error}")
+    assert f"Hint: {hint}" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_error_in_full() -> None:
+    error = IbError("It failed", cause="a reason", hint="ib doctor")
+
+    assert told(error) == "Error: It failed.\nCaused by: a reason\nHint: ib doctor\n"
+
+
+def test_a_refusal_of_the_system_names_file_and_way_out() -> None:
+    error = refused("keep the message", OSError(28, "No space left on device", "/x/queue"))
+
+    assert told(error).startswith(
+        "Error: Could not keep the message.\nCaused by: No space left on device (/x/queue)\nHint: free some space"
+    )
+
+
+def test_a_bug_of_ours_leaves_a_report(repo: places.Place, ib: Ib) -> None:
+    """The command's module is made unimportable: that is as good a bug as any."""
+    ib("notify", "x")
+    program = (
+        "import sys; sys.modules['ibstatus.ops.history'] = None\n"
+        "from ibstatus.cli import app; sys.exit(app.main(['events']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=repo.root, capture_output=True, text=True, check=False)
+
+    [report] = Path(repo.home).glob("crash-*.md")
+    assert done.returncode == 3
+    assert done.stderr.startswith("Error: This is a bug in ib, not in what you typed.\nCaused by: ")
+    assert f"the report is in {report}" in done.stderr
+    assert "Traceback" in report.read_text()
+
+
+def test_a_closed_pipe_ends_quietly(repo: places.Place, ib: Ib) -> None:
+    for number in range(50):
+        ib("notify", f"notice {number}")
+    command = f"{sys.executable} -m ibstatus events --json | head -n 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], cwd=repo.root, capture_output=True, text=True, check=False
+    )
+
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_the_console_script_is_the_same_program(repo: places.Place) -> None:
+    script = Path(sys.executable).with_name("ib")
+    done = subprocess.run([script, "--version"], cwd=repo.root, capture_output=True, text=True, check=True)
+
+    assert done.stdout == f"ib {ibstatus.__version__}\n"
+
+
+def test_the_demo_runs_and_shows_the_main_job(tmp_path: Path) -> None:
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "ibstatus", "demo"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("ib ask", '"type":"question"', "Answered q-", "git clean -fdx", "Acknowledged message: msg-"):
+        assert words in done.stdout
+    assert done.stdout.rstrip().endswith("git status --short")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,267 @@
+"""ib listen as a process: waking, time-outs, a second listener, sessions with a voice, kills."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ibstatus.rules import delivery
+from ibstatus.store import bells, locks, notices, places, queue, voice
+from tests.conftest import Done
+from tests.until import until
+
+Ib = Callable[..., Done]
+TIMED_OUT = "No messages received. Background listener has stopped. Please restart with: ib listen\n"
+
+
+@pytest.fixture
+def start(repo: places.Place) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
+    """A listener in the background; killed at the end."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin(*args: str, session: str = "") -> "subprocess.Popen[bytes]":
+        env = {**os.environ, **({"CLAUDE_CODE_SESSION_ID": session} if session else {})}
+        before = bells_of(repo)
+        argv = [sys.executable, "-m", "ibstatus", "listen", *args]
+        process = subprocess.Popen(
+            argv, cwd=repo.root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        started.append(process)
+        until(lambda: bells_of(repo) - before or process.poll() is not None)
+        return process
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def bells_of(place: places.Place) -> set[str]:
+    return set(os.listdir(place.bells)) if os.path.isdir(place.bells) else set()
+
+
+def post(place: places.Place, text: str) -> None:
+    notices.notify(place, "cli", "complete", "tester", True, text, time.time())
+
+
+def messages_of(out: bytes | str) -> list[str]:
+    text = out.decode() if isinstance(out, bytes) else out
+    return [json.loads(line)["msg"] for line in text.splitlines() if line.startswith("{")]
+
+
+def test_a_notice_wakes_it_and_is_printed_once(
+    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    listener = start("--timeout", "30")
+    ib("notify", "--type", "waiting", "Build is stuck")
+    out, err = listener.communicate(timeout=20)
+
+    [line] = [json.loads(text) for text in out.decode().splitlines()]
+    assert (listener.returncode, err) == (0, b"")
+    assert (line["type"], line["msg"], line["from"]) == ("waiting", "Build is stuck", "unknown")
+    assert "again" not in line
+    assert ib("listen", "--timeout", "0").out == TIMED_OUT
+    assert bells_of(repo) == set()
+
+
+def test_what_came_before_is_there(repo: places.Place, ib: Ib) -> None:
+    ib("notify", "one")
+    ib("notify", "two")
+
+    assert messages_of(ib("listen", "--timeout", "0").out) == ["one", "two"]
+
+
+def test_a_time_out_is_no_failure(ib: Ib) -> None:
+    done = ib("listen", "--timeout", "0.2")
+
+    assert (done.code, done.out, done.err) == (0, TIMED_OUT, "")
+    assert ib("listen", "--timeout", "0", "--json").out == ""
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "nan", "inf", "1e999"])
+def test_a_time_out_must_be_a_number(ib: Ib, text: str) -> None:
+    done = ib("listen", f"--timeout={text}")
+
+    assert done.code == 2
+    assert "is no number of seconds" in done.err
+
+
+def test_a_second_listener_says_who_listens(ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]) -> None:
+    first = start("--timeout", "30")
+
+    done = ib("listen", "--timeout", "30")
+
+    assert done.code == 0
+    assert done.out == f"Listener already running (PID {first.pid}). It will tell; do not start another.\n"
+
+
+def test_a_killed_listener_leaves_nothing_that_lies(
+    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    first = start("--timeout", "30")
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+
+    assert not locks.is_held(repo.lock("cursor-default"))
+    assert bells.ring(repo) == 0
+    ib("notify", "after the kill")
+    assert messages_of(ib("listen", "--timeout", "0").out) == ["after the kill"]
+
+
+def test_sessions_hear_everything_each_for_itself(
+    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    listeners = [start("--timeout", "30", session=f"s{n}") for n in range(3)] + [start("--timeout", "30")]
+    post(repo, "to all")
+
+    assert [messages_of(listener.communicate(timeout=20)[0]) for listener in listeners] == [["to all"]] * 4
+
+
+def test_a_writer_that_does_not_ring_is_seen(
+    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    post(repo, "first")
+    listener = start("--timeout", "30", "--follow")
+    with open(repo.queue, "a") as file:
+        file.write('{"msg":"by hand"}\n')
+    assert listener.stdout is not None
+    lines = [listener.stdout.readline(), listener.stdout.readline()]
+
+    assert messages_of(b"".join(lines)) == ["first", "by hand"]
+
+
+def test_a_line_without_its_end_is_taken_in_the_end(
+    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    post(repo, "first")
+    with open(repo.queue, "a") as file:
+        file.write('garbage\n{"msg":"open"}')
+    os.utime(repo.queue, (time.time() - 60, time.time() - 60))
+    listener = start("--timeout", "30", "--follow")
+    assert listener.stdout is not None
+    lines = [listener.stdout.readline(), listener.stdout.readline()]
+
+    assert messages_of(b"".join(lines)) == ["first", "open"]
+
+
+def test_follow_goes_on(repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]) -> None:
+    listener = start("--follow")
+    assert listener.stdout is not None
+    heard = []
+    for text in ("one", "two", "three"):
+        post(repo, text)
+        heard += messages_of(listener.stdout.readline())
+
+    assert heard == ["one", "two", "three"]
+    listener.send_signal(signal.SIGINT)
+    assert listener.wait(timeout=20) == 130
+    assert bells_of(repo) == set()
+
+
+def test_a_reader_that_went_away_loses_nothing(repo: places.Place, ib: Ib) -> None:
+    for number in range(3):
+        post(repo, f"line {number}")
+    closed, broken = os.pipe()
+    os.close(closed)
+    argv = [sys.executable, "-m", "ibstatus", "listen", "--timeout", "0"]
+    done = subprocess.run(argv, cwd=repo.root, stdout=broken, stderr=subprocess.PIPE, check=False)
+    os.close(broken)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    after = [json.loads(line) for line in ib("listen", "--timeout", "0").out.splitlines()]
+    assert [line["msg"] for line in after] == ["line 0", "line 1", "line 2"]
+    assert all(line["again"] for line in after)
+
+
+def test_a_session_with_a_voice_is_only_rung(
+    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    with voice.hear(repo, "s1", delivery.START, "") as offer:
+        offer.settle()
+    listener = start("--timeout", "30", session="s1")
+    post(repo, "for the voice")
+    out, _ = listener.communicate(timeout=20)
+
+    assert out.decode() == "1 message is waiting; your hooks tell with this turn.\n"
+    with voice.hear(repo, "s1", delivery.PROMPT, "p1") as offer:
+        offer.settle()
+    assert [value["msg"] for value in offer.told.values] == ["for the voice"]
+    assert ib("listen", "--timeout", "0", env={"CLAUDE_CODE_SESSION_ID": "s1"}).out == TIMED_OUT
+
+
+def test_without_fifos_a_second_is_all_it_takes(
+    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    """A file system that has no FIFOs: here, a `bells` that is no folder."""
+    post(repo, "old")
+    Path(repo.bells).write_text("")
+    argv = [sys.executable, "-m", "ibstatus", "listen", "--timeout", "30", "--follow"]
+    listener = subprocess.Popen(argv, cwd=repo.root, stdout=subprocess.PIPE)
+    try:
+        assert listener.stdout is not None
+        heard = messages_of(listener.stdout.readline())
+        post(repo, "new")
+        heard += messages_of(listener.stdout.readline())
+    finally:
+        listener.kill()
+        listener.communicate()
+
+    assert heard == ["old", "new"]
+
+
+def test_a_listener_ends_with_the_session_that_started_it(repo: places.Place) -> None:
+    """Its shell is killed: nobody would read what it took in."""
+    shell = f"exec 2>/dev/null; {sys.executable} -m ibstatus listen --timeout 60 & wait"
+    env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "s1"}
+    parent = subprocess.Popen(
+        ["sh", "-c", shell], cwd=repo.root, env=env, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    until(lambda: locks.is_held(repo.lock("cursor-listen@s1")))
+    parent.kill()
+    parent.wait()
+
+    until(lambda: not locks.is_held(repo.lock("cursor-listen@s1")))
+    post(repo, "kept")
+    assert queue.holds(repo, "n-") is False
+
+
+def test_events_and_trace_tell_the_life_of_a_message(
+    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    listener = start("--timeout", "30")
+    sent = json.loads(ib("send", "user-claude", "? Which port?", "--json").out)
+    listener.communicate(timeout=20)
+    ib("ack", sent["id"])
+    life = json.loads(ib("trace", sent["id"], "--json").out)
+    text = ib("trace", sent["id"]).out
+
+    assert [step["step"] for step in life["steps"]] == ["queued", "rung", "offered", "confirmed", "acknowledged"]
+    assert text.startswith(f"{sent['id']}: Which port?\n")
+    events = [json.loads(line) for line in ib("events", "--json").out.splitlines()]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    last = events[-1]["seq"]
+    assert ib("events", "--since", str(last)).out == ""
+    assert ib("trace", "msg-0-nobody").code == 1
+
+
+def test_events_can_be_followed(repo: places.Place, ib: Ib) -> None:
+    ib("notify", "one")
+    argv = [sys.executable, "-m", "ibstatus", "events", "--follow", "--json"]
+    follower = subprocess.Popen(argv, cwd=repo.root, stdout=subprocess.PIPE)
+    try:
+        assert follower.stdout is not None
+        first = json.loads(follower.stdout.readline())
+        post(repo, "two")
+        second = json.loads(follower.stdout.readline())
+    finally:
+        follower.kill()
+        follower.communicate()
+
+    assert (first["kind"], second["kind"]) == ("message.queued", "message.queued")
+    assert second["seq"] == first["seq"] + 1

@@ -1,0 +1,385 @@
+"""init, uninstall, completion: the real program."""
+
+import errno
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.model import words
+from ibstatus.ops import doctor, init, say, uninstall
+from ibstatus.rules import identity
+from ibstatus.store import disk, exclude, locks, places
+from tests.conftest import PROJECT, Done, git
+from tests.store import layouts
+
+PASSED = 77  # tests.faults: the operation that should have failed was never reached
+STEP = 7  # 1 tries every operation, and takes half a minute
+Ib = Callable[..., Done]
+Agent = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def own_temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where uninstall keeps its tar files."""
+    folder = tmp_path / "temp files"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+def everything(root: str) -> dict[str, bytes]:
+    """Every file below, with its bytes; the exclude file of git is among them."""
+    found = {}
+    for folder, _, files in os.walk(root):
+        for leaf in files:
+            path = os.path.join(folder, leaf)
+            found[path] = b"link " + os.readlink(path).encode() if os.path.islink(path) else Path(path).read_bytes()
+    return found
+
+
+class TestInit:
+    def test_says_what_was_made_and_then_that_it_is_there(self, repo: places.Place, ib: Ib) -> None:
+        first = ib("init")
+        known = Path(repo.repo_id).read_text().strip()
+        assert first == Done(0, f"Made {repo.home} (repo-id {known})\nKept out of git by {exclude.path_of(repo)}\n", "")
+        assert ib("init").out == first.out.replace("Made", "Already there:", 1)
+
+    def test_json(self, repo: places.Place, ib: Ib) -> None:
+        made = ib("init", "--json").json()
+        assert made == {
+            "root": repo.root,
+            "home": repo.home,
+            "repo_id": Path(repo.repo_id).read_text().strip(),
+            "made": True,
+            "kept_out_by": exclude.path_of(repo),
+            "notes": [],
+        }
+        assert ib("init", "--json").json() == {**made, "made": False}
+
+    def test_without_the_option_nothing_tracked_changes(self, repo: places.Place, ib: Ib) -> None:
+        assert ib("init").code == 0
+        assert not Path(repo.root, ".gitignore").exists()
+        assert git(repo.root, "status", "--porcelain") == ""
+
+    def test_gitignore_instead_of_exclude(self, repo: places.Place, ib: Ib) -> None:
+        original = Path(exclude.path_of(repo)).read_bytes()
+        Path(repo.root, ".gitignore").write_text("*.pyc")
+        assert ib("notify", "first").code == 0  # makes the folder, with the line in exclude
+        assert ib("init", "--gitignore").code == 0
+        assert Path(repo.root, ".gitignore").read_text() == "*.pyc\n.ittybitty/\n"
+        assert Path(exclude.path_of(repo)).read_bytes() == original
+        assert ib("init", "--gitignore").code == 0
+        assert ib("init").code == 0
+        assert Path(repo.root, ".gitignore").read_text().count("ittybitty") == 1
+        assert ib("uninstall", "--force", "--verify").code == 0
+        assert Path(repo.root, ".gitignore").read_text() == "*.pyc"
+
+    def test_from_a_linked_worktree_it_is_made_in_the_main_checkout(self, tmp_path: Path, ib: Ib) -> None:
+        at = layouts.linked(tmp_path)
+        assert ib("init", cwd=at.cwd).out.startswith(f"Made {at.root}/.ittybitty ")
+        assert not (at.cwd / ".ittybitty").exists()
+
+    def test_an_agent_is_refused(self, repo: places.Place, ib: Ib, agent: Agent) -> None:
+        done = ib("init", cwd=agent(repo, "worker-a"))
+        assert done.code == 1
+        assert "An agent cannot set up its repository" in done.err
+
+    @pytest.mark.parametrize("name", layouts.ODD_NAMES)
+    def test_odd_names(self, tmp_path: Path, ib: Ib, name: str) -> None:
+        root = layouts.checkout(tmp_path / name / "r")
+        assert ib("init", "--json", cwd=root).json()["root"] == str(root)  # type: ignore[index]
+        assert ib("send", "user-claude", "? one", cwd=root).code == 0
+        assert ib("doctor", cwd=root).out.count("\n") >= 15
+        assert all(
+            line[:5].strip() in ("ok", "note", "warn", "fail", "") for line in ib("doctor", cwd=root).out.splitlines()
+        )
+        done = ib("uninstall", "--force", "--verify", cwd=root)
+        assert (done.code, (root / ".ittybitty").exists()) == (0, False)
+
+    def test_two_bare_repositories_in_one_folder_are_said(self, tmp_path: Path, ib: Ib) -> None:
+        source = layouts.checkout(tmp_path / "source")
+        for name in ("a.git", "b.git"):
+            git(tmp_path, "clone", "-q", "--bare", str(source), str(tmp_path / "srv" / name))
+        assert ib("init", cwd=tmp_path / "srv/a.git").err == ""
+        done = ib("init", cwd=tmp_path / "srv/b.git")
+        assert f"is shared with {tmp_path / 'srv/a.git'}" in done.err
+        assert "sharing" in [
+            item["subject"]
+            for item in ib("doctor", "--json", cwd=tmp_path / "srv/a.git").json()
+            if item["level"] == "warn"
+        ]  # type: ignore[attr-defined]
+        refused = ib("uninstall", "--force", cwd=tmp_path / "srv/a.git")
+        assert (refused.code, (tmp_path / "srv/.ittybitty").exists()) == (1, True)
+        assert "also belongs to" in refused.err
+
+
+class TestUninstall:
+    @pytest.mark.parametrize("options", [(), ("--gitignore",)])
+    def test_every_byte_is_as_before(self, repo: places.Place, ib: Ib, options: tuple[str, ...]) -> None:
+        before = everything(repo.root)
+        assert ib("init", *options).code == 0
+        assert ib("send", "user-claude", "? one").code == 0
+        assert ib("listen", "--timeout", "0").code == 0
+        assert ib("events").code == 0
+        done = ib("uninstall", "--force", "--verify")
+        assert (done.code, everything(repo.root)) == (0, before)
+        assert "its original bytes" in done.out
+        assert ib("uninstall", "--verify") == Done(0, "Nothing of ib is here\n", "")
+
+    def test_says_what_would_be_lost_and_does_nothing_without_a_yes(
+        self, repo: places.Place, ib: Ib, agent: Agent
+    ) -> None:
+        for text in ("? one", "two", "! three"):
+            assert ib("send", "user-claude", text).code == 0
+        assert ib("ask", "--from", "worker-a", "Why?").code == 0
+        before = everything(repo.home)
+        done = ib("uninstall")
+        assert done.code == 1
+        assert done.err == (
+            f"This removes {repo.home} with 3 unacknowledged messages, 1 open question, 3 unread queue lines.\n"
+            "Error: Nothing was removed: nobody is here to agree.\nHint: ib uninstall --force\n"
+        )
+        assert everything(repo.home) == before
+
+    def test_what_was_removed_can_be_had_back(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
+        assert ib("send", "user-claude", "? one").code == 0
+        assert ib("notify", "two").code == 0
+        known = Path(repo.repo_id).read_text()
+        done = ib("uninstall", "--force")
+        (tar,) = own_temp.glob("ib-uninstalled-*.tar.gz")
+        assert f"Kept in {tar}" in done.out
+        assert tar.stat().st_mode & 0o777 == 0o600
+        command = (
+            done.err.strip().removeprefix("To have it back: ").replace("&& ib", f"&& {sys.executable} -m ibstatus")
+        )
+        subprocess.run(command, shell=True, check=True, capture_output=True, cwd=repo.root)
+        assert Path(repo.repo_id).read_text() == known
+        heard = [json.loads(line)["msg"] for line in ib("listen", "--timeout", "0").out.splitlines()]
+        assert heard == ["one", "two"]
+        assert ib("acknowledge", "--all").out.startswith("Acknowledged message: msg-")
+
+    def test_what_git_clean_took_is_kept_too(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
+        assert ib("send", "user-claude", "? one").code == 0
+        git(repo.root, "clean", "-fdxq")
+        assert not Path(repo.home).exists()
+        assert "1 unacknowledged message" in ib("uninstall").err
+        assert ib("uninstall", "--force").code == 0
+        (tar,) = own_temp.glob("*.tar.gz")
+        with tarfile.open(tar) as archive:
+            file = archive.extractfile(".ittybitty/user-messages.json")
+            assert file is not None
+            assert b"one" in file.read()
+
+    def test_worktrees_of_agents_are_named_and_kept(self, repo: places.Place, ib: Ib, agent: Agent) -> None:
+        agent(repo, "worker-a")
+        (agent(repo, "worker-b") / "work.txt").write_text("not committed\n")
+        done = ib("uninstall", "--force")
+        assert done.code == 1
+        assert "There are still worktrees of agents: worker-a, worker-b." in done.err
+        assert Path(repo.agent_dir("worker-b"), "repo/work.txt").exists()
+
+    def test_a_living_listener_is_named(self, repo: places.Place, ib: Ib) -> None:
+        assert ib("init").code == 0
+        with locks.Lock(repo.lock("cursor-" + words.DEFAULT_READER)):
+            done = ib("uninstall", "--force")
+            assert (done.code, Path(repo.home).exists()) == (1, True)
+            assert "Somebody listens here: default." in done.err
+        assert ib("uninstall", "--force").code == 0
+
+    def test_an_agent_is_refused(self, repo: places.Place, ib: Ib, agent: Agent) -> None:
+        assert "An agent cannot uninstall ib" in ib("uninstall", "--force", cwd=agent(repo, "worker-a")).err
+
+    def test_symlinks_are_not_followed(self, repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+        treasure = tmp_path / "treasure"
+        (treasure / "inner").mkdir(parents=True)
+        (treasure / "inner/file").write_text("gold")
+        assert ib("init").code == 0
+        os.symlink(treasure, Path(repo.home, "prompts"))
+        os.symlink(treasure / "inner/file", Path(repo.home, "notify/extra"))
+        assert ib("uninstall", "--force").code == 0
+        assert (treasure / "inner/file").read_text() == "gold"
+
+    def test_a_symlinked_folder_is_left_to_the_user(self, repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+        assert ib("init").code == 0
+        os.rename(repo.home, tmp_path / "elsewhere")
+        os.symlink(tmp_path / "elsewhere", repo.home)
+        done = ib("uninstall", "--force")
+        assert (done.code, "is a symlink" in done.err) == (1, True)
+        assert (tmp_path / "elsewhere/version").exists()
+
+    def test_verify_says_precisely_what_differs(self, repo: places.Place, ib: Ib) -> None:
+        assert ib("init").code == 0
+        with open(exclude.path_of(repo), "a") as file:
+            file.write("mine\n")
+        done = ib("uninstall", "--force", "--verify")
+        assert done.code == 1
+        assert f"{exclude.path_of(repo)}; it is not as before: lines of others: 1 added, first 'mine'\n" in done.out
+        assert Path(exclude.path_of(repo)).read_text().endswith("mine\n")
+
+    def test_verify_names_a_line_that_is_not_ours(self, repo: places.Place, ib: Ib) -> None:
+        Path(repo.root, ".gitignore").write_text(".ittybitty/\n")
+        assert ib("init").code == 0
+        done = ib("uninstall", "--force", "--verify")
+        assert done.code == 1
+        assert f"Still there: {repo.root}/.gitignore" in done.out
+
+    def test_json(self, repo: places.Place, ib: Ib) -> None:
+        assert ib("send", "user-claude", "? one").code == 0
+        left = ib("uninstall", "--force", "--verify", "--json").json()
+        assert isinstance(left, dict)
+        assert left["removed"] == [repo.home, repo.safe]
+        assert left["files"] == [{"path": exclude.path_of(repo), "differs": ""}]
+        assert left["lost"] == {"messages": 1, "questions": 0, "unread": 1, "agents": []}
+        assert left["remains"] == []
+        assert os.path.exists(left["kept_in"])
+
+    def test_the_users_config_stays(self, repo: places.Place, ib: Ib) -> None:
+        Path(repo.root, ".ittybitty.json").write_text("{}\n")
+        assert ib("init").code == 0
+        assert ib("uninstall", "--force").code == 0
+        assert Path(repo.root, ".ittybitty.json").read_text() == "{}\n"
+
+    def test_no_room_for_the_tar_file_means_nothing_is_removed(self, repo: places.Place, ib: Ib) -> None:
+        assert ib("send", "user-claude", "? one").code == 0
+        before = {path: data for path, data in everything(repo.home).items() if "/locks/" not in path}
+        code = (
+            "import resource, signal, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200));"
+            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+            "from ibstatus.cli import app; sys.exit(app.main(['uninstall', '-f']))"
+        )
+        env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=repo.root, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert "Caused by: File too large" in done.stderr
+        assert {path: data for path, data in everything(repo.home).items() if "/locks/" not in path} == before
+        assert not list(Path(os.environ["TMPDIR"]).iterdir())
+
+    @pytest.mark.parametrize(("typed", "gone"), [("y\n", True), ("n\n", False), ("\n", False), ("\x04", False)])
+    def test_a_y_on_a_terminal(self, repo: places.Place, ib: Ib, typed: str, gone: bool) -> None:
+        assert ib("init").code == 0
+        code, shown = on_terminal(["uninstall"], repo.root, typed)
+        assert "nothing unread is in it" in shown
+        assert (code == 0, Path(repo.home).exists()) == (gone, not gone)
+
+    def test_an_interrupted_one_is_finished_by_the_next(self, repo: places.Place, ib: Ib) -> None:
+        assert ib("init").code == 0
+        before = Path(exclude.path_of(repo)).read_bytes()
+        os.unlink(repo.safe + "/version")
+        os.rename(repo.home, repo.safe + "/removed")
+        assert ib("questions").code == 0  # nothing comes back by itself
+        assert not Path(repo.home).exists()
+        done = ib("uninstall", "--force", "--verify")
+        assert (done.code, Path(repo.safe).exists()) == (0, False)
+        assert b"ittybitty" not in Path(exclude.path_of(repo)).read_bytes() != before
+
+
+def test_the_git_directory_on_another_file_system(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = everything(repo.root)
+    me = identity.Caller(identity.PERSON, "user")
+    init.init(repo, me, gitignore=False)
+    real = disk.rename
+
+    def across(old: str, new: str) -> None:
+        if (old + "/").startswith(repo.home + "/") and new.startswith(repo.common):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), old)
+        real(old, new)
+
+    monkeypatch.setattr(disk, "rename", across)
+    uninstall.uninstall(repo, me)
+    assert everything(repo.root) == before
+
+
+def on_terminal(args: list[str], cwd: str, typed: str) -> tuple[int, str]:
+    """(exit code, what was shown) of the program with a terminal for all three streams."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "ibstatus", *args], cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    shown, asked = b"", False
+    while True:
+        try:
+            more = os.read(ours, 4096)
+        except OSError:
+            break
+        if not more:
+            break
+        shown += more
+        if b"[y/N]" in shown and not asked:
+            asked = True
+            os.write(ours, typed.encode())
+    os.close(ours)
+    return child.wait(), shown.decode()
+
+
+def test_uninstall_beside_commands_that_write(repo: places.Place, ib: Ib) -> None:
+    """What is sent while everything goes is either in the tar file or there afterwards."""
+    argv = [sys.executable, "-m", "ibstatus", "send", "user-claude"]
+    senders = [
+        subprocess.Popen([*argv, f"message {n}"], cwd=repo.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for n in range(8)
+    ]
+    done = ib("uninstall", "--force", "--json")
+    ends = [sender.communicate() for sender in senders]
+    assert [sender.returncode for sender in senders] == [0] * 8, ends
+    assert done.code == 0, done.err
+    kept = done.json()["kept_in"]  # type: ignore[index]
+    found = Path(repo.messages).read_text() if Path(repo.messages).exists() else ""
+    if kept:
+        with tarfile.open(kept) as archive:
+            names = archive.getnames()
+            file = (
+                archive.extractfile(".ittybitty/user-messages.json")
+                if ".ittybitty/user-messages.json" in names
+                else None
+            )
+            found += file.read().decode() if file is not None else ""
+    assert [n for n in range(8) if f"message {n}" not in found] == []
+
+
+@pytest.mark.parametrize("options", [("init",), ("init", "--gitignore"), ("uninstall", "--force")])
+def test_killed_at_a_file_operation(
+    repo: places.Place, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next command finishes it, the message is not lost, and the files of git get their bytes back."""
+    monkeypatch.chdir(repo.root)
+    before = everything(repo.root)
+    me = identity.Caller(identity.PERSON, "user")
+    for at in range(1, 1000, STEP):
+        if options[0] == "uninstall":
+            say.send_to_primary(repo, me, [f"? message {at}"], "", 1_700_000_000)
+        argv = [sys.executable, "-m", "tests.faults", "KILL", str(at), "--", *options]
+        env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+        ended = subprocess.run(argv, cwd=repo.root, env=env, capture_output=True, check=False).returncode
+        assert ended in (PASSED, -signal.SIGKILL), at
+        if options[0] == "uninstall" and not Path(repo.home, "user-messages.json").exists():
+            assert f"message {at}" in kept_mail(), at
+        init.init(repo, me, gitignore=False)
+        assert [finding for finding in doctor.examine(lambda: repo) if finding.level == "fail"] == [], at
+        uninstall.uninstall(repo, me)
+        assert everything(repo.root) == before, at
+        for tar in Path(os.environ["TMPDIR"]).iterdir():
+            tar.unlink()
+        if ended == PASSED:
+            return
+    pytest.fail("it never passes")
+
+
+def kept_mail() -> str:
+    """The messages in every tar file that uninstall left."""
+    found = ""
+    for tar in Path(os.environ["TMPDIR"]).glob("ib-uninstalled-*"):
+        with tarfile.open(tar) as archive:
+            file = archive.extractfile(".ittybitty/user-messages.json")
+            found += file.read().decode() if file is not None else ""
+    return found

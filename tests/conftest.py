@@ -1,0 +1,151 @@
+"""What every test stands on: a clean environment, throw-away repositories, and the real program as a process."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ibstatus.store import places
+from tests import faults as fault_seam
+
+PROJECT = Path(__file__).resolve().parent.parent
+FOREIGN = ("TMUX", "CLAUDE", "ANTHROPIC", "IB_", "_IB_", "GIT_", "XDG_", "PYTHON")
+KEPT = ("PATH", "LANG", "TZ", "TERM", "TMPDIR")
+
+
+def clean_environment(home: Path) -> dict[str, str]:
+    """Only what a program needs; HOME is a throw-away folder and git knows nobody's settings but these."""
+    env = {key: os.environ[key] for key in KEPT if key in os.environ}
+    return {
+        **env,
+        "HOME": str(home),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "Test",
+        "GIT_AUTHOR_EMAIL": "test@example.invalid",
+        "GIT_COMMITTER_NAME": "Test",
+        "GIT_COMMITTER_EMAIL": "test@example.invalid",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The whole run lives in a world of its own: no real HOME, no tmux, no Claude, no git settings of the machine."""
+    home = tmp_path_factory.mktemp("home")
+    saved = dict(os.environ)
+    for key in list(os.environ):
+        if key.startswith(FOREIGN):
+            del os.environ[key]
+    os.environ.update(clean_environment(home))
+    yield home
+    os.environ.clear()
+    os.environ.update(saved)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loopback_only() -> Iterator[None]:
+    """No test talks to another machine."""
+    real = socket.socket.connect
+
+    def connect(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise RuntimeError(f"only loopback is reachable from a test, not {address[0]}")
+        real(self, address)
+
+    socket.socket.connect = connect  # type: ignore[method-assign, assignment]
+    yield
+    socket.socket.connect = real  # type: ignore[method-assign]
+
+
+class Done(NamedTuple):
+    """How a process ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> object:
+        return json.loads(self.out)
+
+
+def git(cwd: Path | str, *args: str) -> str:
+    done = subprocess.run(["git", *args], cwd=cwd, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def make_repo(path: Path) -> places.Place:
+    path.mkdir(parents=True, exist_ok=True)
+    git(path, "init", "-q", "-b", "main")
+    (path / "file.txt").write_text("one\n")
+    git(path, "add", "file.txt")
+    git(path, "commit", "-q", "-m", "first")
+    return places.find(str(path.resolve()))
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> places.Place:
+    """A fresh repository with one commit."""
+    return make_repo(tmp_path / "repo")
+
+
+def run_ib(*args: str, cwd: Path | str, env: dict[str, str] | None = None, stdin: str | bytes | None = None) -> Done:
+    """`python -m ibstatus …` as a process; without `stdin` it gets /dev/null."""
+    raw = stdin.encode() if isinstance(stdin, str) else stdin
+    done = subprocess.run(
+        [sys.executable, "-m", "ibstatus", *args],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        stdin=subprocess.DEVNULL if raw is None else None,
+        input=raw,
+        timeout=60,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+
+
+@pytest.fixture
+def ib(repo: places.Place) -> Callable[..., Done]:
+    """The program in the fresh repository; `cwd`, `env` and `stdin` can be given."""
+
+    def run(
+        *args: str, cwd: Path | str | None = None, env: dict[str, str] | None = None, stdin: str | bytes | None = None
+    ) -> Done:
+        return run_ib(*args, cwd=cwd or repo.root, env=env, stdin=stdin)
+
+    return run
+
+
+def make_agent(place: places.Place, name: str, manager: str | None = None) -> Path:
+    """An agent as the orchestrator leaves it: its folder, meta.json and a real worktree. Returns the worktree."""
+    folder = Path(place.agent_dir(name))
+    folder.mkdir(parents=True)
+    meta = {
+        "id": name,
+        "manager": manager,
+        "prompt": f"task of {name}",
+        "created_epoch": 1_700_000_000,
+        "worker": manager is not None,
+    }
+    (folder / "meta.json").write_text(json.dumps(meta))
+    git(place.root, "worktree", "add", "-q", "-b", f"agent/{name}", str(folder / "repo"))
+    return folder / "repo"
+
+
+@pytest.fixture
+def agent() -> Callable[..., Path]:
+    return make_agent
+
+
+@pytest.fixture
+def faults() -> Iterator[fault_seam.Faults]:
+    """Make the n-th file operation fail: `faults.arm(n, errno.ENOSPC)`; see tests/faults.py."""
+    seam = fault_seam.Faults()
+    yield seam
+    seam.disarm()

@@ -1,0 +1,146 @@
+"""The house rules that a tool can hold: the hot set, the seam of file operations, sizes, fixtures, the clean world."""
+
+import ast
+import os
+import re
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ibstatus.cli import app
+from ibstatus.model import words
+from ibstatus.store import disk
+from tests.conftest import PROJECT
+
+PACKAGE = PROJECT / "ibstatus"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+HOT = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["ib"]["hot"]
+LIGHT = {"sys", "time", "posix", "fcntl", "_json", "select"}
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def top_imports(tree: ast.Module) -> set[str]:
+    """What is imported when the module is: not in functions, not under TYPE_CHECKING, not in `except ImportError`."""
+    found: set[str] = set()
+    todo: list[ast.stmt] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in HOT else node.module for name in inner}
+        elif isinstance(node, ast.Try):
+            todo += node.body
+        elif isinstance(node, ast.If) and not (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+            todo += [*node.body, *node.orelse]
+    return found
+
+
+@pytest.mark.parametrize("module", HOT)
+def test_a_hot_module_imports_only_light_and_hot_ones(module: str) -> None:
+    path = PROJECT / (module.replace(".", "/") + ".py")
+
+    heavy = top_imports(ast.parse(path.read_text())) - LIGHT - set(HOT)
+
+    assert heavy == set()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["notify", "hi"], ["send", "user-claude", "? hi"], ["acknowledge", "msg-1-x"], ["log", "-q", "hi"]],
+    ids=lambda command: command[0],
+)
+def test_a_hot_command_loads_the_hot_set_only(command: list[str], repo, agent) -> None:
+    program = (
+        "import sys; before = set(sys.modules); from ibstatus.__main__ import main; "
+        f"main({command!r}); print('\\n'.join(set(sys.modules) - before))"
+    )
+    cwd = agent(repo, "a") if command[0] in ("send", "log") else repo.root
+    subprocess.run([sys.executable, "-m", "ibstatus", *command], cwd=cwd, capture_output=True, check=False)
+
+    done = subprocess.run([sys.executable, "-c", program], cwd=cwd, capture_output=True, text=True, check=True)
+
+    packages = {name.rpartition(".")[0] for name in HOT}
+    loaded = {line for line in done.stdout.splitlines() if re.fullmatch(r"[\w.]+", line)}
+    assert loaded - LIGHT - set(HOT) - packages - {"ibstatus"} == set()
+
+
+FILE_OPERATIONS = {name for name in vars(disk) if name in dir(os) and callable(getattr(os, name))} | {
+    "replace",
+    "remove",
+    "fdatasync",
+    "flock",
+}
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parent.name == "store" or name_of(p) in HOT], ids=name_of)
+def test_no_file_operation_bypasses_the_seam(path: Path) -> None:
+    if path.name == "disk.py":
+        return
+    bypasses = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            call = node.func
+            if isinstance(call, ast.Name) and call.id == "open":
+                bypasses.append(node.lineno)
+            if (
+                isinstance(call, ast.Attribute)
+                and isinstance(call.value, ast.Name)
+                and call.value.id in ("os", "posix", "fcntl")
+            ):
+                bypasses += [node.lineno] if call.attr in FILE_OPERATIONS else []
+            if isinstance(call, ast.Attribute) and call.attr in (
+                "read_text",
+                "read_bytes",
+                "write_text",
+                "write_bytes",
+            ):
+                bypasses.append(node.lineno)
+    assert bypasses == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_stays_small(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 300
+
+
+def test_every_event_that_is_noted_has_a_known_kind() -> None:
+    used = {kind for path in MODULES for kind in re.findall(r'"kind": "([a-z]+\.[a-z]+)"', path.read_text())}
+
+    assert used
+    assert used <= words.EVENT_KINDS
+
+
+def test_every_command_is_there() -> None:
+    missing = [name for name in app.COMMANDS if app.ib.get_command(None, name) is None]  # type: ignore[arg-type]
+
+    assert missing == []
+
+
+def test_every_fixture_folder_is_read_by_a_test() -> None:
+    texts = "\n".join(path.read_text() for path in (PROJECT / "tests").rglob("*.py"))
+    unread = [
+        folder.name
+        for folder in (PROJECT / "fixtures").iterdir()
+        if folder.is_dir() and f'"{folder.name}"' not in texts
+    ]
+
+    assert unread == []
+
+
+def test_the_run_has_a_world_of_its_own(own_world: Path) -> None:
+    assert os.environ["HOME"] == str(own_world)
+    assert [key for key in os.environ if key.startswith(("TMUX", "CLAUDE", "ANTHROPIC", "IB_"))] == []
+
+
+def test_nothing_but_loopback_is_reachable() -> None:
+    with socket.socket() as outward, pytest.raises(RuntimeError, match="only loopback"):
+        outward.connect(("192.0.2.1", 80))

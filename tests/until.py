@@ -1,0 +1,11 @@
+"""Retry an assertion until it holds; the time is only how long to hope."""
+
+import time
+from collections.abc import Callable
+
+
+def until(holds: Callable[[], object], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"still not true after {seconds} s: {holds}"
+        time.sleep(0.01)
