@@ -1,19 +1,32 @@
-"""Run the measurements and print them as the README's table:  python -m bench [hot wake idle storm mail]."""
+"""Run the measurements and print them as the README's table:  python -m bench [--readme] [hot wake idle storm mail]."""
 
+import re
 import sys
+from pathlib import Path
 
 from bench import ground, hot, idle, mail, storm, wake
 
 PARTS = {"hot": hot.measure, "wake": wake.measure, "idle": idle.measure, "storm": storm.measure, "mail": mail.measure}
+README = Path(__file__).resolve().parent.parent / "README.md"
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
+    names = [word for word in words if not word.startswith("-")] or list(PARTS)
     rows: list[ground.Row] = []
-    for name in names or list(PARTS):
+    for name in names:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
         rows += PARTS[name]()
-    print(ground.table(rows))
+    table = ground.table(rows)
+    print(table)
+    if "--readme" in words:
+        write_down(table)
     return 0 if all(row.holds for row in rows) else 1
+
+
+def write_down(table: str) -> None:
+    text = README.read_text(encoding="utf-8")
+    marked = re.sub(r"(<!-- bench -->\n).*?(<!-- /bench -->)", lambda m: m[1] + table + "\n" + m[2], text, flags=re.S)
+    README.write_text(marked, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,12 +25,19 @@ class DiskError(IbError):
 
 def told(error: IbError) -> str:
     """The text for stderr: Error, Caused by, Hint, a line each."""
-    lines = [f"Error: {sentence(error.message)}"]
+    lines = [f"Error: {visible(sentence(error.message))}"]
     if error.cause:
-        lines.append(f"Caused by: {error.cause}")
+        lines.append(f"Caused by: {visible(error.cause)}")
     if error.hint:
-        lines.append(f"Hint: {error.hint}")
+        lines.append(f"Hint: {visible(error.hint)}")
     return "\n".join(lines) + "\n"
+
+
+def visible(text: str) -> str:
+    """What an agent or a file put into a message cannot steer the terminal."""
+    if text.isprintable():
+        return text
+    return "".join([char if char.isprintable() else char.encode("unicode_escape").decode() for char in text])
 
 
 def sentence(text: str) -> str:

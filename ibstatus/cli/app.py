@@ -100,7 +100,7 @@ def main(argv: list[str]) -> int:
     except IbError as error:
         return 0 if "_IB_COMPLETE" in os.environ else output.fail(error)
     except OSError as error:
-        return output.fail(refused("finish this", error))
+        return output.fail(refused(f"finish ib {argv[0] if argv else ''}".rstrip(), error))
     except Exception:
         return output.crashed(argv)
     return result if isinstance(result, int) else 0

@@ -6,6 +6,7 @@ from typing import Any
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
 
 from ibstatus.errors import IbError
 from ibstatus.rules import ages, history, telling
@@ -26,9 +27,7 @@ def follow(place: places.Place, since: int) -> Iterator[dict[str, Any]]:
     home.enter(place)
     changed = threading.Event()
     changed.set()
-    watcher = Observer()
-    watcher.schedule(Noticed(changed), place.spool)
-    watcher.start()
+    watcher = watching(place, Noticed(changed))
     try:
         while True:
             changed.clear()
@@ -37,8 +36,20 @@ def follow(place: places.Place, since: int) -> Iterator[dict[str, Any]]:
                 yield entry
             changed.wait(LOOK_EVERY)
     finally:
-        watcher.stop()
-        watcher.join()
+        if watcher is not None:
+            watcher.stop()
+            watcher.join()
+
+
+def watching(place: places.Place, handler: FileSystemEventHandler) -> BaseObserver | None:
+    """None when the system has no watch left to give (inotify's are few): the look once a second is enough."""
+    watcher = Observer()
+    try:
+        watcher.schedule(handler, place.spool)
+        watcher.start()
+    except OSError:
+        return None
+    return watcher
 
 
 class Noticed(FileSystemEventHandler):

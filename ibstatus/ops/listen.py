@@ -46,7 +46,7 @@ def listen(
     try:
         sign(place, lock)
         spool.note(place, "cli", time.time(), {"kind": "listener.started", "who": reader, "pid": os.getpid()})
-        wait = Waiter(place, timeout, caller.session)
+        wait = Waiter(place, lock, timeout, caller.session)
         try:
             outcome = (
                 ring_only(place, caller.session, wait) if spoken else pour(place, reader, wait, follow, write, say)
@@ -63,8 +63,9 @@ def listen(
 class Waiter:
     """Between two looks: a ring, or a second. Knows when the time is up and when nobody is left to hear."""
 
-    def __init__(self, place: places.Place, timeout: float | None, session: str) -> None:
+    def __init__(self, place: places.Place, lock: locks.Lock, timeout: float | None, session: str) -> None:
         self.place = place
+        self.lock = lock
         self.bell = bells.Bell(place)
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self.parent = os.getppid()
@@ -80,10 +81,23 @@ class Waiter:
             return Ended.TIMEOUT
         if self.bell.wait(min(LOOK_EVERY, left)):
             return ""
+        if not self.lock.is_mine():
+            return self.come_back()
         self.tick += 1
         if self.tick % 3 == 0:
             queue.close_tail(self.place, time.time())
         return Ended.LEFT if self.bound and self.alone() else ""
+
+    def come_back(self) -> str:
+        """The folder was cleaned away under us: bell and lock are made anew, unless somebody else listens by now."""
+        home.enter(self.place)
+        self.lock.release()
+        if not self.lock.try_take():
+            return Ended.BUSY
+        sign(self.place, self.lock)
+        self.bell.close()
+        self.bell = bells.Bell(self.place)
+        return ""
 
     def alone(self) -> bool:
         """A listener that outlives its session would take in what nobody reads."""
@@ -149,11 +163,14 @@ def unheard(place: places.Place, session: str) -> int:
 
 
 def sign(place: places.Place, lock: locks.Lock) -> None:
-    """Our pid, for people: in the lock file, and in notify/listener.pid."""
+    """Our pid, for people: in the lock file, and in notify/listener.pid. On a full disk we listen all the same."""
     pid = b"%d\n" % os.getpid()
-    disk.ftruncate(lock.fd, 0)
-    disk.pwrite(lock.fd, pid, 0)
-    atomic.replace(place.home + "/notify/listener.pid", pid, durable=False)
+    try:
+        disk.ftruncate(lock.fd, 0)
+        disk.pwrite(lock.fd, pid, 0)
+        atomic.replace(place.home + "/notify/listener.pid", pid, durable=False)
+    except OSError:
+        return
 
 
 def unsign(place: places.Place) -> None:

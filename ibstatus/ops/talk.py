@@ -28,6 +28,7 @@ def ask(
     if manager:
         raise IbError(f"{sender} has a manager, who answers its questions", hint=f'ib send {manager} "{short(text)}"')
     home.enter(place)
+    agents.keep(place, sender)
     item, note = questions.ask(place, say.writer_of(caller), sender, verified, text, now)
     if caller.kind == identity.AGENT:
         agent_log.write(place, caller.name, f"Asked user question ({item['id']}): {text}", now)
@@ -57,14 +58,7 @@ def answer(
     text = say.text_of(parts)
     home.look(place)
     asked = next((item for item in questions.all_of(place).items if item.get("id") == question), None)
-    if asked is None:
-        raise IbError(f"There is no question {question}", hint="ib questions")
-    if "answer" in asked:
-        raise IbError(
-            f"{question} was answered already: {short(str(asked['answer']))}",
-            hint=f'say more: ib send {asked.get("agent")} "…"',
-        )
-    if not agents.exists(place, str(asked.get("agent"))):
+    if asked is not None and "answer" not in asked and not agents.exists(place, str(asked.get("agent"))):
         raise IbError(f"{asked.get('agent')}, who asked, is gone", hint=f"ib acknowledge {question}")
     item, note = questions.answer(place, say.writer_of(caller), caller.name, question, text, now)
     if item is None:

@@ -20,6 +20,11 @@ def is_sender(name: str) -> bool:
     return 0 < len(name) <= LONGEST and name[0] not in "-_" and LOOSE.issuperset(name)
 
 
+def in_id(name: str) -> str:
+    """A name as it stands in an id: an older tool's agent may hold a dot, which would pass for our `.2`."""
+    return name if LOOSE.issuperset(name) else "".join([char if char in LOOSE else "-" for char in name])
+
+
 def cursor_file(session: str) -> str:
     """The file name of a session's cursor; a session id is foreign text and may hold anything."""
     plain = 0 < len(session) <= LONGEST_FILE and session[0] != "." and FILE.issuperset(session)

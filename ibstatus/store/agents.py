@@ -2,7 +2,9 @@
 
 from ibstatus.errors import IbError
 from ibstatus.rules import lines
-from ibstatus.store import disk, places
+from ibstatus.store import disk, places, safety
+
+KEPT = ("meta.json", "inbox.jsonl")
 
 
 def all_ids(place: places.Place) -> list[str]:
@@ -16,6 +18,30 @@ def all_ids(place: places.Place) -> list[str]:
 
 def exists(place: places.Place, agent: str) -> bool:
     return bool(agent) and "/" not in agent and disk.exists(place.agent_dir(agent) + "/meta.json")
+
+
+def keep(place: places.Place, agent: str) -> None:
+    """Safety copies of what an agent is and of what waits for it: `git clean` leaves only its worktree."""
+    for leaf in KEPT:
+        path = f"{place.agent_dir(agent)}/{leaf}"
+        try:
+            inode = disk.stat(path).st_ino
+        except OSError:
+            continue
+        safety.keep_link(place, path, inode)
+
+
+def restore(place: places.Place) -> None:
+    """Put back what is missing of the agents whose folder is still there; one that is gone was removed."""
+    try:
+        known = disk.listdir(place.safe + "/agents")
+    except OSError:
+        return
+    for agent in known:
+        for leaf in KEPT:
+            path = f"{place.agent_dir(agent)}/{leaf}"
+            if disk.exists(place.agent_dir(agent)) and not disk.exists(path):
+                safety.restore(place, path)
 
 
 def manager_of(place: places.Place, agent: str) -> str:

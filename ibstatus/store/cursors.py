@@ -6,6 +6,7 @@ from ibstatus.store import atomic, disk, places, safety
 WIDTH = 100
 LONGEST_PROMPT = 200
 LONGEST_NUMBER = 18
+LONGEST = 2048
 OF_PERSONS = "default"
 
 
@@ -58,6 +59,9 @@ class Held:
 
     def write(self, cursor: delivery.Cursor) -> None:
         disk.pwrite(self.fd, form(cursor), 0)
+
+    def read(self) -> delivery.Cursor:
+        return parse(disk.pread(self.fd, LONGEST, 0))
 
     def sync(self) -> None:
         disk.fdatasync(self.fd)

@@ -6,7 +6,20 @@ import time
 from shlex import quote
 
 from ibstatus.errors import IbError, refused
-from ibstatus.store import arrays, atomic, checkouts, cursors, disk, exclude, home, locks, places, questions, safety
+from ibstatus.store import (
+    agents,
+    arrays,
+    atomic,
+    checkouts,
+    cursors,
+    disk,
+    exclude,
+    home,
+    locks,
+    places,
+    questions,
+    safety,
+)
 
 FOLDERS = ("", "/locks", "/ids", "/notify", "/notify/cursors", "/notify/bells", "/spool")
 OPEN_TO_OTHERS = 0o077
@@ -38,6 +51,7 @@ def make(place: places.Place, gitignore: bool) -> None:
         if not disk.exists(path):
             safety.restore(place, path)
     restore_cursors(place)
+    agents.restore(place)
     atomic.replace(place.safe + "/root", os.fsencode(place.root) + b"\n")
     atomic.replace(place.safe + "/version", home.CURRENT)
     atomic.replace(place.version, home.CURRENT)  # last: until it stands, the next command does all this again

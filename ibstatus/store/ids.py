@@ -4,6 +4,7 @@ A ledger per kind remembers the names of its latest second. That second never go
 while the clock is behind it, ids go on in the ledger's second, and in the next one when that has become crowded.
 """
 
+from ibstatus.rules import names
 from ibstatus.store import disk, places, safety
 
 CROWDED = 64
@@ -13,6 +14,7 @@ FLAGS = disk.O_RDWR | disk.O_CLOEXEC
 
 def take(place: places.Place, kind: str, name: str, now: float) -> str:
     """The next id; safe against every other taker."""
+    name = names.in_id(name)
     fd = opened(place, f"{place.home}/ids/{kind}")
     try:
         disk.flock(fd, disk.LOCK_EX)

@@ -1,7 +1,7 @@
 """agents/<id>/inbox.jsonl: what waits for an agent until one of its hooks delivers it."""
 
 from ibstatus.rules import lines, stamps, telling
-from ibstatus.store import agent_log, append, disk, ids, locks, places, spool
+from ibstatus.store import agent_log, agents, append, disk, ids, locks, places, spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def write(place: places.Place, agent: str, item: "Item") -> None:
         done.sync()
     finally:
         done.close()
+    agents.keep(place, agent)
 
 
 def holds(place: places.Place, agent: str, item: str) -> bool:

@@ -1,6 +1,6 @@
 """Locks: `flock` on files under .ittybitty/locks/ that are never unlinked. A held lock is also a sign of life.
 
-Held together only in this order: init < fold < messages < questions < queue < one cursor < one agent.
+Held together only in this order: init < fold < messages < questions < one cursor < queue < one agent.
 """
 
 from ibstatus.store import disk

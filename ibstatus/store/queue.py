@@ -4,12 +4,12 @@ Offsets are absolute: `notify/base` says which absolute offset the first byte of
 that is (inode, and how its first line begins and ends), so that trimming, removal and replacement are told apart.
 """
 
-from ibstatus.rules import delivery, lines, telling
+from ibstatus.rules import delivery, lines
 from ibstatus.store import append, atomic, bells, cursors, disk, locks, places, safety
 
 TRIM_ABOVE = 1 << 20
 TRIM_STEP = 1 << 16
-HEAD = 64  # bytes of a file's first line, and as many of its end, where the id stands
+HEAD = 128  # bytes of a file's first line, and as many of its end, where the id stands
 OPEN_TAIL_SECONDS = 2.0
 
 
@@ -22,7 +22,8 @@ def add(place: places.Place, line: str) -> append.Appended:
         begin(place)
         done = append.guarded(place.queue, data)
     done.heard = bells.ring(place)  # at once: a reader needs the line, not the platter
-    safety.keep_link(place, place.queue, done.inode)
+    if not safety.is_linked(place, place.queue, done.inode):
+        link(place, done.inode)
     if done.end > TRIM_ABOVE and (done.end - len(data)) // TRIM_STEP != done.end // TRIM_STEP:
         from ibstatus.store import trim
 
@@ -38,6 +39,17 @@ def begin(place: places.Place) -> None:
     disk.make_dirs(place.home + "/notify")
     if not safety.restore(place, place.queue):
         disk.close(disk.open(place.queue, disk.O_WRONLY | disk.O_CREAT | disk.O_CLOEXEC, 0o600))
+
+
+def link(place: places.Place, inode: int) -> None:
+    """The queue is not its own safety copy: new, or not ours."""
+    from ibstatus.store import rejoin
+
+    try:
+        if not rejoin.rejoin(place):
+            safety.keep_link(place, place.queue, inode)
+    except OSError:
+        pass  # the line is written; the next one tries again
 
 
 class View:
@@ -74,12 +86,12 @@ class View:
         return True
 
     def fitted(self, cursor: delivery.Cursor) -> delivery.Cursor:
-        """The cursor inside what there is. One that stands within a line says that the queue lost its tail and grew
-        again: nobody knows from where, so all that there is comes again, marked."""
+        """The cursor inside what there is. One that stands behind the end or within a line says that the queue lost
+        its tail, and perhaps grew again: nobody knows from where, so all that there is comes again, marked."""
         if self.fd < 0:
             return cursor
         fit = delivery.fitted(cursor, self.base, self.end)
-        if self.starts_line(fit.done) and self.starts_line(fit.offered):
+        if cursor.done <= self.end and self.starts_line(fit.done) and self.starts_line(fit.offered):
             return fit
         return delivery.Cursor(self.base, fit.offered, delivery.UNTOLD)
 
@@ -88,6 +100,8 @@ class View:
 
     def read(self, start: int, end: int) -> tuple[int, bytes]:
         """(where they begin, the bytes up to `end`), whole lines: a start inside a line moves back to its beginning."""
+        if self.fd < 0:
+            return start, b""
         if start == self.tail_at and end == start + len(self.tail):
             return start, self.tail
         start = max(start, self.base)
@@ -109,7 +123,7 @@ def view(place: places.Place) -> View:
             fd = disk.open(place.queue, disk.O_RDONLY | disk.O_CLOEXEC)
         except FileNotFoundError:
             if not safety.restore(place, place.queue):
-                return View(-1, 0, cursors.furthest(place), 0)
+                return View(-1, 0, 0, 0)  # no cursor moves for it: the queue may be there the next moment
             fd = disk.open(place.queue, disk.O_RDONLY | disk.O_CLOEXEC)
         try:
             status = disk.fstat(fd)
@@ -197,13 +211,17 @@ def unhex(text: bytes) -> bytes:
 def adopt(place: places.Place, fd: int) -> int | None:
     """A queue file that we do not know: new, or put there by somebody. No cursor may stand past its first byte.
 
-    None when it lost the name meanwhile, to a trimmed one that is known."""
+    None when it lost the name meanwhile: to a trimmed one that is known, or to the one that it had pushed out."""
     with locks.Lock(place.lock("queue")):
         if not locks.is_current(fd, place.queue):
             return None
         status = disk.fstat(fd)
         base = known_base(place, fd, status.st_ino, status.st_size)
         if base is None:
+            from ibstatus.store import rejoin
+
+            if rejoin.rejoin(place):
+                return None
             base = cursors.furthest(place)
             if status.st_size:
                 set_base(place, entry(base, fd))
@@ -216,26 +234,34 @@ def set_base(place: places.Place, text: bytes) -> None:
 
 
 def close_tail(place: places.Place, now: float) -> bool:
-    """End a last line that a foreign writer left without a newline, once it has stopped growing."""
+    """End a last line that a foreign writer left without a newline, once it has stopped growing.
+
+    Where that fails (a full disk) the listener that asks for it must live on: False."""
     try:
         status = disk.stat(place.queue)
-    except FileNotFoundError:
+        if status.st_size == 0 or now - status.st_mtime < OPEN_TAIL_SECONDS:
+            return False
+        with locks.Lock(place.lock("queue")):
+            return closed(place)
+    except OSError:
         return False
-    if status.st_size == 0 or now - status.st_mtime < OPEN_TAIL_SECONDS:
-        return False
-    with locks.Lock(place.lock("queue")):
-        fd, size, _ = append.opened(place.queue)
-        try:
-            if size == 0 or disk.pread(fd, 1, size - 1) == b"\n":
-                return False
-            disk.write(fd, b"\n")
-            return True
-        finally:
-            disk.close(fd)
+
+
+def closed(place: places.Place) -> bool:
+    fd, size, _ = append.opened(place.queue)
+    try:
+        if size == 0 or disk.pread(fd, 1, size - 1) == b"\n":
+            return False
+        disk.write(fd, b"\n")
+        return True
+    finally:
+        disk.close(fd)
 
 
 def holds(place: places.Place, item: str) -> bool:
     """Is there a line with this id? For mending after a crash, so that no line is written twice."""
+    from ibstatus.rules import telling
+
     seen = view(place)
     try:
         needle = f'"id":{lines.encode(item)}'.encode()

@@ -11,13 +11,15 @@ from ibstatus.store import atomic, disk, places
 
 def keep_link(place: places.Place, path: str, inode: int) -> None:
     """Make sure that the copy is the same file as `path`, which has this inode."""
-    copy = place.safe_copy(path)
+    if not is_linked(place, path, inode):
+        relink(path, place.safe_copy(path))
+
+
+def is_linked(place: places.Place, path: str, inode: int) -> bool:
     try:
-        if disk.stat(copy).st_ino == inode:
-            return
+        return disk.stat(place.safe_copy(path)).st_ino == inode
     except OSError:
-        pass
-    relink(path, copy)
+        return False
 
 
 def keep_link_of(place: places.Place, path: str, fd: int) -> None:
@@ -37,6 +39,7 @@ def relink(path: str, copy: str) -> None:
         atomic.forget(temp)
         disk.link(path, temp)
         disk.rename(temp, copy)
+        atomic.forget(temp)  # it stays where both were the same file already
     except FileNotFoundError:
         return
     except OSError:

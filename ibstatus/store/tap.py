@@ -50,10 +50,9 @@ class Tap:
     def poured(self, out: "Callable[[bytes], None]") -> telling.Told:
         """The same, right after `changed`."""
         seen = self.seen = queue.fresh(self.place, self.seen, self.look[0], self.look[1])
+        self.cursor = self.held.read()  # after a `git clean` another listener may hold a new lock, and this cursor
         cursor = seen.fitted(self.cursor)
         if seen.end <= cursor.done:
-            if cursor != self.cursor:  # the queue lost its tail: what comes now comes behind here
-                self.move(cursor)
             return telling.Told()
         at, data = seen.read(cursor.done, seen.end)
         told = telling.told(data, at, cursor.offered)

@@ -265,3 +265,22 @@ def test_events_can_be_followed(repo: places.Place, ib: Ib) -> None:
 
     assert (first["kind"], second["kind"]) == ("message.queued", "message.queued")
     assert second["seq"] == first["seq"] + 1
+
+
+def test_a_listener_lives_through_a_clean_repository(
+    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    """Bell and lock are gone with the folder; both are made anew, and a second listener is still told."""
+    post(repo, "before")
+    listener = start("--follow")
+    assert listener.stdout is not None
+    heard = messages_of(listener.stdout.readline())
+    while subprocess.run(["git", "clean", "-fdxq"], cwd=repo.root, capture_output=True, check=False).returncode:
+        pass  # the listener wrote something while git was deleting
+    until(lambda: os.path.exists(f"{repo.bells}/{listener.pid}"))
+    second = ib("listen", "--timeout", "0")
+    post(repo, "after")
+    heard += messages_of(listener.stdout.readline())
+
+    assert heard == ["before", "after"]
+    assert second.out.startswith(f"Listener already running (PID {listener.pid})")

@@ -282,3 +282,19 @@ def test_not_in_a_repository(tmp_path: Path) -> None:
 
     assert done.code == 1
     assert done.err == "Error: This is not a git repository.\nHint: cd into your project, or make one here: git init\n"
+
+
+def test_an_answer_survives_a_clean_repository(repo: places.Place, ib: Ib, agent: Agent) -> None:
+    from tests.conftest import git
+
+    agent(repo, "lead")
+    ib("ask", "One?", cwd=Path(repo.agent_dir("lead"), "repo"))
+    ib("ask", "Two?", cwd=Path(repo.agent_dir("lead"), "repo"))
+    first, second = (item["id"] for item in json.loads(ib("questions", "--json").out))
+    ib("answer", first, "Yes")
+    git(repo.root, "clean", "-fdxq")
+    done = ib("answer", second, "No")
+
+    assert done.code == 0, done.err
+    mail = [json.loads(line)["msg"] for line in Path(repo.agent_dir("lead"), "inbox.jsonl").read_text().splitlines()]
+    assert mail == ["Yes", "No"]

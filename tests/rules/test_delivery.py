@@ -167,3 +167,12 @@ def test_esc_before_the_first_token_tells_again() -> None:
     assert again.settle == delivery.Cursor(0, 10, "p2")
     assert delivery.step(again.settle, delivery.STOP, "p1", 10).confirmed == -1
     assert delivery.step(again.settle, delivery.STOP, "p2", 10).settle == delivery.Cursor(10, 10, "p2")
+
+
+def test_a_second_session_start_tells_again() -> None:
+    """After /compact or a resume what the first one printed may be gone."""
+    told = delivery.step(delivery.first(0), delivery.START, "", 10).settle
+    for prompt in ("", "p1"):
+        again = delivery.step(told, delivery.START, prompt, 10)
+        assert (again.again_from, again.fresh_from, again.end) == (0, 10, 10)
+        assert again.settle == delivery.Cursor(0, 10, delivery.NO_PROMPT)

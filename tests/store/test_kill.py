@@ -316,6 +316,34 @@ class Confirm(Voice):
         assert all(line.get("again") is True for line in self.printed[3:])
 
 
+class Rejoin(World):
+    """The queue was deleted with an unread line in it, and begun anew by an `echo`."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        notices.notify(self.place, "cli", "complete", "a", True, "read", NOW)
+        self.listen()
+        notices.notify(self.place, "cli", "complete", "a", True, "unread", NOW)
+        os.unlink(self.place.queue)
+        Path(self.place.queue).write_text('{"msg":"foreign","id":"f"}\n')
+
+    def listen(self) -> list[str]:
+        reading = tap.Tap(self.place, words.DEFAULT_READER)
+        try:
+            told = reading.pour(lambda data: None)
+        finally:
+            reading.close()
+        return [line["msg"] for line in told.values]
+
+    def act(self) -> None:
+        notices.notify(self.place, "cli", "complete", "a", True, "ours", NOW)
+
+    def check(self, done: bool) -> None:
+        assert self.listen() in (
+            [["unread", "foreign", "ours"]] if done else [["unread", "foreign"], ["unread", "foreign", "ours"]]
+        )
+
+
 class Replace(World):
     def prepare(self) -> None:
         super().prepare()
@@ -335,7 +363,21 @@ class Replace(World):
         assert self.path.read_bytes() == b"third\n"
 
 
-WORLDS = (Notify, First, Send, Acknowledge, Ask, Answer, AcknowledgeQuestion, Trim, Listener, Voice, Confirm, Replace)
+WORLDS = (
+    Notify,
+    First,
+    Send,
+    Acknowledge,
+    Ask,
+    Answer,
+    AcknowledgeQuestion,
+    Trim,
+    Listener,
+    Voice,
+    Confirm,
+    Rejoin,
+    Replace,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -115,8 +115,13 @@ def test_appends_while_readers_drain_and_restart(
     for number in range(WRITERS):  # a session begins where it begins, but from there on nothing is missing
         mine = [int(text.split()[0].partition("-")[2]) for _, text, _ in got if text.startswith(f"{number}-")]
         assert mine == list(range(APPENDS))[APPENDS - len(mine) :]
-    size = os.path.getsize(place.queue)
-    assert (size < 1 << 19) is trimming
+    extra = [len(notices.notify(place, "cli", "complete", "a", True, "x" * 8000, time.time())) for _ in range(10)]
+    seen = queue.view(place)
+    seen.close()
+    assert (seen.base > 0) is trimming, "with everything read, 80 KB more must have trimmed it"
+    reading = tap.Tap(place, "default")
+    assert len(reading.pour(lambda data: None).values) == len(extra)
+    reading.close()
 
 
 def test_send_acknowledge_and_ask_at_once(place: places.Place) -> None:
@@ -157,9 +162,9 @@ def test_send_acknowledge_and_ask_at_once(place: places.Place) -> None:
     kept = [item["id"] for item in messages.open_ones(place).items]
     assert sorted(kept + total["gone"]) == sorted(total["sent"])
     asked = questions.all_of(place).items
-    assert sorted(item["id"] for item in asked) == sorted(total["asked"])
     open_ones = [item["id"] for item in questions.pending(place)]
     assert sorted(open_ones + total["settled"]) == sorted(total["asked"])
+    assert len(asked) >= len(open_ones) + min(len(total["settled"]), questions.KEPT_ACKNOWLEDGED)
     lines = [json.loads(line)["id"] for line in Path(place.queue).read_bytes().splitlines()]
     assert len(lines) == len(set(lines)) == WRITERS * ROUNDS * 3 // 4 + WRITERS * ROUNDS
 

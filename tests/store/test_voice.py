@@ -137,3 +137,35 @@ def test_a_voice_and_a_listener_have_cursors_of_their_own(place: places.Place) -
     assert len(reading.pour(lambda data: None).values) == 1
     reading.close()
     assert hear(place, "s", delivery.PROMPT, "p") == ["hello"], "what a person read counts for that person only"
+
+
+def test_a_missing_queue_moves_nobody_to_where_others_are(place: places.Place) -> None:
+    """It may be there the next moment: whoever looked in between must not skip what stands in it."""
+    say(place, "one")
+    say(place, "two")
+    tap.Tap(place, "default").close()
+    hear(place, "early", delivery.START, "")
+    hear(place, "ahead", delivery.PROMPT, "p")
+    os.rename(place.queue, place.home + "/away")
+    os.rename(place.safe_copy(place.queue), place.home + "/copy")
+    reading = tap.Tap(place, "default")
+    assert reading.pour(lambda data: None).values == []
+    assert hear(place, "ahead", delivery.PROMPT, "p") == []
+    assert hear(place, "early", delivery.PROMPT, "p1") == []
+    assert hear(place, "early", delivery.PROMPT, "p2") == []
+    os.rename(place.home + "/away", place.queue)
+    assert [line["msg"] for line in reading.pour(lambda data: None).values] == ["one", "two"]
+    assert hear(place, "early", delivery.PROMPT, "p3") == ["one!", "two!"]
+    reading.close()
+
+
+@pytest.mark.parametrize("event", [delivery.STOP, delivery.BATCH])
+def test_a_turn_confirms_without_a_queue(place: places.Place, event: str) -> None:
+    say(place, "one")
+    assert hear(place, "s", delivery.PROMPT, "p") == ["one"]
+    os.unlink(place.queue)
+    os.unlink(place.safe_copy(place.queue))
+    assert hear(place, "s", event, "p") == []
+    cursor = cursors.read(place, "s")
+    assert cursor is not None
+    assert cursor.done == cursor.offered > 0
