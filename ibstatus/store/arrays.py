@@ -7,6 +7,7 @@ from ibstatus.store import atomic, disk, places, safety
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     Item = dict[str, Any]
@@ -64,13 +65,18 @@ def set_aside(path: str) -> str:
     return aside
 
 
-def store(path: str, items: "list[Item]", key: str = "") -> None:
-    """Replace the file; `keep` brings the copy up to date afterwards."""
-    atomic.replace(path, form(items, key))
+def save(
+    place: places.Place, path: str, items: "list[Item]", owed: "Callable[[list[Item]], bool]", key: str = ""
+) -> None:
+    """Store the items, then carry out what they still owe and store that it is done; then bring the copy up to date.
 
-
-def keep(place: places.Place, path: str, items: "list[Item]", key: str = "") -> None:
-    safety.keep_copy(place, path, form(items, key))
+    Killed in between, the next writer finds what is owed in the file. `owed` returns True when it changed an item."""
+    data = form(items, key)
+    atomic.replace(path, data)
+    if owed(items):
+        data = form(items, key)
+        atomic.replace(path, data)
+    safety.keep_copy(place, path, data)
 
 
 def form(items: "list[Item]", key: str) -> bytes:

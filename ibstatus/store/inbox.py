@@ -28,16 +28,16 @@ def put(place: places.Place, writer: str, to: str, sender: str, verified: bool, 
     return item
 
 
-def deliver_answer(place: places.Place, question: "Item", now: float) -> bool:
-    """The answer to a question, once: True also when the agent is gone, for then nobody waits for it."""
+def deliver_answer(place: places.Place, question: "Item", now: float) -> None:
+    """The answer to a question, once. When the agent is gone nobody waits for it."""
     agent, who, text = str(question.get("agent", "")), str(question.get("answered_by", "")), str(question["answer"])
     if not agent or "/" in agent or len(agent.encode()) > LONGEST_NAME:
-        return True  # a name out of a file that anybody may have edited
+        return  # a name out of a file that anybody may have edited
     with locks.Lock(place.lock("agent-" + agent)):
         try:
             disk.stat(place.agent_dir(agent))
         except FileNotFoundError:
-            return True
+            return
         item = {
             "id": "a-" + str(question["id"]),
             "ts": stamps.utc(now),
@@ -46,10 +46,9 @@ def deliver_answer(place: places.Place, question: "Item", now: float) -> bool:
             "question": question["id"],
         }
         if holds(place, agent, item["id"]):
-            return True
+            return
         write(place, agent, item)
     agent_log.write(place, agent, f"Received message from {who}: {text}", now)
-    return True
 
 
 def write(place: places.Place, agent: str, item: "Item") -> None:

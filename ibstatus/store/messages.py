@@ -33,14 +33,15 @@ def send(place: places.Place, writer: str, sender: str, verified: bool, kind: st
         }
         if not verified:
             item["verified"] = False
-        items.append(item)
-        arrays.store(place.messages, items)
-        mend(place, writer, items, now, fresh=item)
-        arrays.keep(place, place.messages, items)
+        save(place, writer, [*items, item], now, fresh=item)
     return Sent(item, loaded.note)
 
 
-def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> None:
+def save(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> None:
+    arrays.save(place, place.messages, items, lambda items: mend(place, writer, items, now, fresh))
+
+
+def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None") -> bool:
     """Write the queue line of every message that should wake and has none yet."""
     changed = False
     for item in items:
@@ -53,15 +54,14 @@ def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fres
             sender, content = str(item.get("from", "")), str(item.get("content", ""))
             notices.post(place, writer, key, kind, sender, verified, content, now)
         item["queued"] = changed = True
-    if changed:
-        arrays.store(place.messages, items)
+    return changed
 
 
 def acknowledge(
     place: places.Place, writer: str, who: str, wanted: "list[str] | None", now: float
 ) -> tuple[list[str], str]:
     """Remove these messages; None means all that there are. Returns (the ids that went, what there is to say)."""
-    before = [str(item.get("id")) for item in arrays.load(place, place.messages).items] if wanted is None else wanted
+    before = {str(item.get("id")) for item in open_ones(place).items} if wanted is None else set(wanted)
     if not before:
         return [], ""
     with locks.Lock(place.lock("messages")):
@@ -69,9 +69,7 @@ def acknowledge(
         gone = [item for item in loaded.items if str(item.get("id")) in before]
         if gone or loaded.note:
             rest = [item for item in loaded.items if str(item.get("id")) not in before]
-            arrays.store(place.messages, rest)
-            mend(place, writer, rest, now)
-            arrays.keep(place, place.messages, rest)
+            save(place, writer, rest, now)
     settled = [str(item.get("id")) for item in gone]
     spool.note(place, writer, now, *[{"kind": "message.acknowledged", "who": who, "id": item} for item in settled])
     return settled, loaded.note

@@ -42,13 +42,10 @@ def thinned(items: "list[Item]") -> "list[Item]":
 
 def save(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> None:
     """Store, then carry out what is still owed: the queue line of a question, the inbox line of an answer."""
-    arrays.store(place.questions, items, KEY)
-    if mend(place, writer, items, now, fresh):
-        arrays.store(place.questions, items, KEY)
-    arrays.keep(place, place.questions, items, KEY)
+    arrays.save(place, place.questions, items, lambda items: mend(place, writer, items, now, fresh), KEY)
 
 
-def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> bool:
+def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None") -> bool:
     changed = False
     for item in items:
         key = str(item.get("id") or "")
@@ -59,7 +56,8 @@ def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fres
                 notices.post(place, writer, key, "question", agent, item.get("verified") is not False, text, now)
             item["queued"] = changed = True
         if unsent(item):
-            item["sent"] = changed = inbox.deliver_answer(place, item, now)
+            inbox.deliver_answer(place, item, now)
+            item["sent"] = changed = True
     return changed
 
 

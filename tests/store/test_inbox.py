@@ -41,19 +41,19 @@ QUESTION = {"id": "q-1-a", "agent": "a", "answer": "8080", "answered_by": "user"
 
 
 def test_an_answer_is_delivered_once(place: places.Place) -> None:
-    assert inbox.deliver_answer(place, dict(QUESTION), NOW)
-    assert inbox.deliver_answer(place, dict(QUESTION), NOW)
+    inbox.deliver_answer(place, dict(QUESTION), NOW)
+    inbox.deliver_answer(place, dict(QUESTION), NOW)
     assert [item["msg"] for item in items(place)] == ["8080"]
 
 
 def test_a_torn_answer_does_not_count(place: places.Place) -> None:
     Path(inbox.path_of(place, "a")).write_bytes(b'{"id":"a-q-1-a","ts":"","msg":"80')
-    assert inbox.deliver_answer(place, dict(QUESTION), NOW)
+    inbox.deliver_answer(place, dict(QUESTION), NOW)
     lines = Path(inbox.path_of(place, "a")).read_bytes().splitlines()
     assert len(lines) == 2
     assert json.loads(lines[1])["msg"] == "8080"
 
 
 def test_an_agent_that_is_gone_waits_for_nothing(place: places.Place) -> None:
-    assert inbox.deliver_answer(place, QUESTION | {"agent": "gone"}, NOW)
+    inbox.deliver_answer(place, QUESTION | {"agent": "gone"}, NOW)
     assert not Path(place.agent_dir("gone")).exists()

@@ -52,7 +52,7 @@ def test_an_answer_that_was_killed_before_it_went_out(place: places.Place) -> No
     asked = ask(place)
     items = arrays.load(place, place.questions, questions.KEY).items
     items[0].update(status=questions.ACKNOWLEDGED, answer="8080", answered_by="user", sent=False)
-    arrays.store(place.questions, items, questions.KEY)
+    arrays.save(place, place.questions, items, lambda items: False, questions.KEY)
     with pytest.raises(IbError, match="answered already"):
         questions.answer(place, "cli", "user", asked, "8080", NOW)
     assert heard(place) == ["8080"]
