@@ -1,7 +1,6 @@
 """The command group: each command's module is imported when the command runs, not before."""
 
 import os
-import sys
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "send": ("say", "send", TALK),
     "ask": ("talk", "ask", TALK),
     "questions": ("talk", "list_questions", TALK),
+    "messages": ("talk", "list_messages", TALK),
     "answer": ("talk", "answer", TALK),
     "acknowledge": ("say", "acknowledge", TALK),
     "notify": ("say", "notify", TALK),
@@ -101,6 +101,9 @@ def main(argv: list[str]) -> int:
         return 0 if "_IB_COMPLETE" in os.environ else output.fail(error)
     except OSError as error:
         return output.fail(refused(f"finish ib {argv[0] if argv else ''}".rstrip(), error))
+    except SystemExit:  # how click ends when nobody reads its help any more
+        hush()
+        return 0
     except Exception:
         return output.crashed(argv)
     return result if isinstance(result, int) else 0
@@ -108,4 +111,4 @@ def main(argv: list[str]) -> int:
 
 def hush() -> None:
     """The reader went away: nothing more is written, the flush at exit included."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -6,9 +6,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from ibstatus.cli import calling, output
-from ibstatus.errors import UsageError
+from ibstatus.errors import IbError, UsageError
 from ibstatus.ops import config as ops
 from ibstatus.rules import lines, settings, settings_text
+from ibstatus.store import places
 
 WIDEST = 40
 
@@ -72,9 +73,19 @@ def items(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
     key = settings.KEYS.get(ctx.params.get("key") or "")
     if key is None or key.kind != settings.LIST:
         return []
-    rows = ops.rows(calling.place(), in_user(ctx, False)).value
+    rows = ops.rows(place(False), in_user(ctx, False)).value
     held = next(row.value for row in rows if row.key is key)
     return [CompletionItem(value) for value in held if value.startswith(incomplete)]
+
+
+def place(user: bool) -> places.Place:
+    """The user's settings are there outside of a repository too."""
+    try:
+        return calling.place()
+    except IbError:
+        if not user:
+            raise
+        return places.Place("/nowhere", "/nowhere/.git")
 
 
 def in_user(ctx: click.Context, here: bool) -> bool:
@@ -108,7 +119,7 @@ def config(user: bool) -> None:
 @click.pass_context
 def list_(ctx: click.Context, user: bool, json: bool) -> int:
     """List every key with its value and where that comes from: project, user or default."""
-    answer = ops.rows(calling.place(), in_user(ctx, user))
+    answer = ops.rows(place(in_user(ctx, user)), in_user(ctx, user))
     warn(answer.notes)
     if json:
         told = [{"key": row.key.name, "value": row.value, "source": row.source} for row in answer.value]
@@ -132,7 +143,7 @@ def table(rows: list[ops.Row]) -> str:
 @click.pass_context
 def get(ctx: click.Context, key: str, user: bool, json: bool) -> int:
     """Print the value that counts: bare, or as JSON. What is unset is an empty line, or null."""
-    answer = ops.get(calling.place(), key, in_user(ctx, user))
+    answer = ops.get(place(in_user(ctx, user)), key, in_user(ctx, user))
     warn(answer.notes)
     output.data(lines.encode(answer.value) if json else settings_text.bare(answer.value))
     return 0
@@ -145,7 +156,7 @@ def get(ctx: click.Context, key: str, user: bool, json: bool) -> int:
 @click.pass_context
 def set_(ctx: click.Context, key: str, value: str, user: bool) -> int:
     """Set a key. An empty string hides a user's value from this project; `unset` takes the key out."""
-    at = calling.place()
+    at = place(in_user(ctx, user))
     answer = ops.set_value(at, calling.caller(at), key, value, in_user(ctx, user))
     warn(answer.notes)
     output.data(f"Set {key} = {settings_text.bare(answer.value)}")
@@ -158,7 +169,7 @@ def set_(ctx: click.Context, key: str, value: str, user: bool) -> int:
 @click.pass_context
 def unset(ctx: click.Context, key: str, user: bool) -> int:
     """Take a key out of the file, so that the user's value or the default counts again."""
-    at = calling.place()
+    at = place(in_user(ctx, user))
     gone = ops.unset(at, calling.caller(at), key, in_user(ctx, user))
     output.data(f"Unset {key}" if gone else f"{key} is not set here")
     return 0
@@ -171,7 +182,7 @@ def unset(ctx: click.Context, key: str, user: bool) -> int:
 @click.pass_context
 def add(ctx: click.Context, key: str, value: str, user: bool) -> int:
     """Add a value at the end of a list."""
-    at = calling.place()
+    at = place(in_user(ctx, user))
     answer = ops.add(at, calling.caller(at), key, value, in_user(ctx, user))
     warn(answer.notes)
     output.data(f"Added '{value}' to {key}" if answer.value else f"Value '{value}' already exists in {key}")
@@ -185,7 +196,7 @@ def add(ctx: click.Context, key: str, value: str, user: bool) -> int:
 @click.pass_context
 def remove(ctx: click.Context, key: str, value: str, user: bool) -> int:
     """Take a value out of a list."""
-    at = calling.place()
+    at = place(in_user(ctx, user))
     answer = ops.remove(at, calling.caller(at), key, value, in_user(ctx, user))
     warn(answer.notes)
     output.data(f"Removed '{value}' from {key}" if answer.value else f"Value '{value}' not found in {key}")

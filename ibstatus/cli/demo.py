@@ -1,7 +1,11 @@
 """demo."""
 
+import signal
+from contextlib import closing
+
 import click
 
+from ibstatus.cli import output
 from ibstatus.ops import demo as op
 
 DIM, COLOURS = "bright_black", {"primary": "cyan", op.MANAGER: "magenta", op.WORKER: "yellow"}
@@ -11,8 +15,10 @@ DIM, COLOURS = "bright_black", {"primary": "cyan", op.MANAGER: "magenta", op.WOR
 @click.option("--color/--no-color", "colour", default=None, help="Colour, also when this is no terminal")
 def demo(colour: bool | None) -> int:
     """Run the main job in a throw-away repository, with the real commands, and show it. Nothing of yours is touched."""
-    for line in op.show():
-        click.echo(shown(line), color=colour)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the throw-away folder goes in any case
+    with closing(op.show()) as show:
+        for line in show:
+            output.data(shown(line), colour)
     return 0
 
 

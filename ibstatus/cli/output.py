@@ -25,9 +25,9 @@ def prepare() -> None:
             reconfigure(encoding="utf-8", errors="replace")
 
 
-def data(text: str) -> None:
-    """A line for stdout."""
-    click.echo(text)
+def data(text: str, colour: bool | None = None) -> None:
+    """A line for stdout. Colour is for terminals, unless it is asked for or NO_COLOR is set."""
+    click.echo(text, color=False if colour is None and os.environ.get("NO_COLOR") else colour)
 
 
 def as_json(value: Any) -> None:
@@ -46,7 +46,10 @@ def warn(text: str) -> None:
 
 
 def fail(error: IbError) -> int:
-    click.echo(told(error), err=True, nl=False)
+    try:
+        click.echo(told(error), err=True, nl=False)
+    except OSError:  # nobody reads stderr: the exit code still tells
+        pass
     return error.code
 
 
@@ -56,12 +59,16 @@ def usage(error: click.UsageError) -> UsageError:
     hint = f"{command} --help"
     if isinstance(error, click.NoSuchOption):
         near = difflib.get_close_matches(error.option_name, error.possibilities or [], 1)
-        hint = f"did you mean {near[0]}?" if near else f"put -- before text that starts with a dash; {command} --help"
-    return UsageError(error.format_message().rstrip("."), hint=hint)
+        dash = (
+            f"{command} --help" if command == "ib" else f"put -- before text that starts with a dash; {command} --help"
+        )
+        hint = f"{command} {near[0]}" if near else dash
+    sentence = error.format_message().partition(" Did you mean ")[0]
+    return UsageError(sentence.rstrip("."), hint=hint)
 
 
 def unknown_command(name: str, known: list[str]) -> UsageError:
-    near = difflib.get_close_matches(name, known, 1)
+    near = difflib.get_close_matches(name, known, 1, cutoff=0.7)
     return UsageError(f"There is no command '{name}'", hint=f"ib {near[0]}" if near else "ib --help")
 
 

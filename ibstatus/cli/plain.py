@@ -29,7 +29,11 @@ def fail(error: IbError) -> int:
 
 
 def put(fd: int, text: str) -> None:
-    disk.write_all(fd, text.encode("utf-8", "replace"))
+    """What was done stands, whether or not anybody is left to read that it was."""
+    try:
+        disk.write_all(fd, text.encode("utf-8", "replace"))
+    except OSError:
+        pass
 
 
 def caller_at(place: places.Place) -> identity.Caller:
@@ -70,7 +74,7 @@ def report_settled(done: say.Settled) -> int:
         hint = (
             "notices (n-…) are not acknowledged"
             if done.missing[0].startswith("n-")
-            else "ib questions; ib trace ID shows what became of one"
+            else "ib messages and ib questions list what is open; ib trace ID tells what became of one"
         )
         return fail(IbError(f"There is nothing open with the id {', '.join(done.missing)}", hint=hint))
     return 0

@@ -27,6 +27,10 @@ def receivers(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     ]
 
 
+def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(kind) for kind in words.NOTICE_TYPES if kind.startswith(incomplete)]
+
+
 def agent_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in agents.all_ids(places.here()) if name.startswith(incomplete)]
 
@@ -83,10 +87,17 @@ def from_stdin() -> tuple[str, ...]:
 @click.option(
     "--from", "claimed", metavar="ID", default="", help="Speak under another name; it is stored as unverified"
 )
-@click.option("--type", "kind", metavar="TYPE", default="", help="complete (the default), waiting or question")
+@click.option(
+    "--type",
+    "kind",
+    metavar="TYPE",
+    default="",
+    shell_complete=kinds,
+    help="complete (the default), waiting or question",
+)
 @as_json
 def notify(text: tuple[str, ...], claimed: str, kind: str, json: bool) -> int:
-    """Put a notice into the queue and wake whoever listens. Prints nothing: hooks call it.
+    """Put a notice into the queue and wake whoever listens. Prints nothing without --json: hooks call it.
 
     \b
     Examples:
@@ -113,7 +124,8 @@ def acknowledge(ids: tuple[str, ...], everything: bool, json: bool) -> int:
       ib acknowledge --all
     """
     if everything == bool(ids):
-        raise UsageError("Name the ids, or say --all", hint="ib questions lists what is open")
+        wrong = "Say either ids or --all, not both" if ids else "Name the ids, or say --all"
+        raise UsageError(wrong, hint="ib messages and ib questions list what is open")
     at = calling.place()
     done = say.acknowledge(at, calling.caller(at), None if everything else list(ids), time.time())
     if json:

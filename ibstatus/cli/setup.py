@@ -20,9 +20,9 @@ from ibstatus.store import places
 COLOURS = {"ok": "green", "note": "cyan", "warn": "yellow", "fail": "red"}
 SHELLS = ("bash", "zsh", "fish")
 INSTALL = {
-    "bash": "# To install: ib completion bash > ~/.local/share/bash-completion/completions/ib",
+    "bash": "# To install: D=~/.local/share/bash-completion/completions; mkdir -p $D && ib completion bash > $D/ib",
     "zsh": '# To install: ib completion zsh > "${fpath[1]}/_ib", then start a new zsh',
-    "fish": "# To install: ib completion fish > ~/.config/fish/completions/ib.fish",
+    "fish": "# To install: set D ~/.config/fish/completions; mkdir -p $D && ib completion fish > $D/ib.fish",
 }
 
 
@@ -73,7 +73,7 @@ def uninstall(verify: bool, force: bool, json: bool) -> int:
     if not leaving.is_installed(at):
         return nothing_here(at, verify, json)
     if not force:
-        agreed(at)
+        agreed(at, verify)
     left = leaving.uninstall(at, caller)
     remains = leaving.remains(at) if verify else []
     bad = verify and (bool(remains) or any(file.differs for file in left.files))
@@ -95,12 +95,13 @@ def nothing_here(at: places.Place, verify: bool, json: bool) -> int:
     return 1 if remains else 0
 
 
-def agreed(at: places.Place) -> None:
+def agreed(at: places.Place, verify: bool) -> None:
     """Say what would be lost; a `y` on a terminal goes on, everything else does not."""
     parts = leaving.loss(at).parts()
     output.talk(f"This removes {at.home}" + (f" with {', '.join(parts)}." if parts else "; nothing unread is in it."))
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise IbError("Nothing was removed: nobody is here to agree", hint="ib uninstall --force")
+        hint = "ib uninstall --force" + (" --verify" if verify else "")
+        raise IbError("Nothing was removed: nobody is here to agree", hint=hint)
     if not click.confirm("Go on?", err=True):
         raise IbError("Nothing was removed")
 
@@ -162,7 +163,7 @@ def completion(shell: str) -> int:
 
     \b
     Example:
-      ib completion bash > ~/.local/share/bash-completion/completions/ib
+      ib completion bash
     """
     from ibstatus.cli import app
 

@@ -3,22 +3,11 @@
 import time
 
 import click
-from click.shell_completion import CompletionItem
 
 from ibstatus.cli import calling, output
-from ibstatus.cli.say import as_json, from_stdin
+from ibstatus.cli.say import as_json, from_stdin, open_ids
 from ibstatus.ops import talk
 from ibstatus.rules import listing
-from ibstatus.store import places, questions
-
-
-def pending_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    found = questions.pending(places.here())
-    return [
-        CompletionItem(item["id"], help=str(item.get("question", ""))[:60])
-        for item in found
-        if item["id"].startswith(incomplete)
-    ]
 
 
 @click.command(short_help="Ask the user a question (for agents)")
@@ -43,7 +32,7 @@ def ask(text: tuple[str, ...], claimed: str, json: bool) -> int:
         output.as_json(item)
         return 0
     output.data(f"Question submitted (ID: {item['id']})")
-    output.talk("The answer comes as a message. End your turn with WAITING if you need it first.")
+    output.talk(f"The answer comes into {at.agent_dir(item['agent'])}/inbox.jsonl; end your turn with WAITING.")
     return 0
 
 
@@ -67,22 +56,43 @@ def list_questions(everything: bool, json: bool) -> int:
     return 0
 
 
-@click.command(short_help="Answer a question: send the answer and settle it")
-@click.argument("question", metavar="QUESTION-ID", shell_complete=pending_ids)
+@click.command("messages", short_help="List what agents have told the user's Claude")
+@as_json
+def list_messages(json: bool) -> int:
+    """List the messages that nobody has acknowledged.
+
+    \b
+    Example:
+      ib messages --json
+    """
+    at = calling.place()
+    items, note = talk.open_messages(at)
+    output.warn(note)
+    if json:
+        output.as_json(items)
+    else:
+        output.data(listing.messages(items, time.time()))
+    return 0
+
+
+@click.command(short_help="Answer an agent, and settle what it asked")
+@click.argument("item", metavar="ID", shell_complete=open_ids)
 @click.argument("text", nargs=-1)
 @as_json
-def answer(question: str, text: tuple[str, ...], json: bool) -> int:
-    """Send the answer to the agent that asked and settle the question, in one step.
+def answer(item: str, text: tuple[str, ...], json: bool) -> int:
+    """Send the answer to the agent that asked (q-…) or wrote (msg-…), and settle it, in one step.
+
+    Without TEXT the answer is read from standard input.
 
     \b
     Example:
       ib answer q-1736610600-manager-abc "Use CSS variables"
     """
     at = calling.place()
-    item, note = talk.answer(at, calling.caller(at), question, text or from_stdin(), time.time())
-    output.warn(note)
+    done = talk.answer(at, calling.caller(at), item, text or from_stdin(), time.time())
+    output.warn(done.note)
     if json:
-        output.as_json(item)
+        output.as_json({"id": done.item, "agent": done.agent})
     else:
-        output.data(f"Answered {item['id']}: queued for {item['agent']}")
+        output.data(f"Answered {done.item}: queued for {done.agent}")
     return 0

@@ -6,7 +6,7 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 from ibstatus.drivers import processes
@@ -62,8 +62,8 @@ def quoted(word: str) -> str:
     return f'"{word}"' if " " in word or not word else word
 
 
-def show() -> Iterator[Line]:
-    with tempfile.TemporaryDirectory(prefix="ib-demo-") as folder:
+def show() -> Generator[Line, None, None]:
+    with tempfile.TemporaryDirectory(prefix="ib-demo-", ignore_cleanup_errors=True) as folder:
         stage = Stage(folder)
         yield from opening(stage)
         yield from news(stage)
@@ -87,9 +87,13 @@ def news(stage: Stage) -> Iterator[Line]:
     yield Line("say", "Your Claude listens in the background. An agent has a question; the other one is done.")
     yield Line("run", "ib listen &", "primary")
     listener = processes.start(stage.program(["ib", "listen", "--timeout", "30"]), stage.root, {**stage.env, **PRIMARY})
-    await_listener(stage)
-    yield from stage.run(MANAGER, "ib", "ask", "CSS variables, or a theme provider?")
-    heard, _ = listener.communicate()
+    try:
+        await_listener(stage)
+        yield from stage.run(MANAGER, "ib", "ask", "CSS variables, or a theme provider?")
+        heard, _ = listener.communicate()
+    finally:
+        listener.kill()
+        listener.wait()
     yield Line("say", "The listener has exited, and that wakes your Claude:")
     for text in heard.decode("utf-8", "replace").splitlines():
         yield Line("out", text)

@@ -95,6 +95,11 @@ def folder(place: places.Place) -> Iterator[Finding]:
             f"{place.home} is a symlink; agents behind it are not recognised",
             "move the folder itself here",
         )
+    if os.path.isfile(place.home):
+        yield Finding(
+            "fail", "folder", f"{place.home} is a file, not a folder", f"mv {quote(place.home)} ittybitty.old"
+        )
+        return
     known = home.format_of(place)
     number = known.strip().decode("ascii", "replace")
     if known == home.CURRENT:
@@ -135,11 +140,11 @@ def permissions(place: places.Place) -> Iterator[Finding]:
             "fail" if os.geteuid() else "warn", "permissions", text, f"sudo chown -R {os.geteuid()} {quote(place.home)}"
         )
     opened = [item for item in items if item not in foreign]
-    if opened:
-        reachable = any(item.path == place.home for item in opened)
+    reachable = any(item.path == place.home for item in opened)  # else what lies below is out of others' reach
+    if reachable:
         text = f"{health.plural(len(opened), 'path')} open to others: {opened[0].path} has mode {opened[0].mode:o}"
-        yield Finding("warn" if reachable else "note", "permissions", text, f"chmod -R go-rwx {quote(place.home)}")
-    if not items:
+        yield Finding("warn", "permissions", text, f"chmod -R go-rwx {quote(place.home)}")
+    if not foreign and not reachable:
         yield health.ok("permissions", "only you can read .ittybitty")
 
 

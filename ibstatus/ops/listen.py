@@ -42,7 +42,7 @@ def listen(
     reader = names.listener_file(caller.session) if caller.session else words.DEFAULT_READER
     lock = tap.lock_of(place, reader)
     if not lock.try_take():
-        return Outcome(Ended.BUSY, holder=holder_of(place, reader))
+        return Outcome(Ended.BUSY, holder=tap.holder(place, reader))
     try:
         sign(place, lock)
         spool.note(place, "cli", time.time(), {"kind": "listener.started", "who": reader, "pid": os.getpid()})
@@ -180,10 +180,3 @@ def unsign(place: places.Place) -> None:
             disk.unlink(path)
     except OSError:
         pass
-
-
-def holder_of(place: places.Place, reader: str) -> str:
-    try:
-        return disk.read_file(place.lock("cursor-" + reader)).decode("ascii", "replace").strip()
-    except OSError:
-        return ""

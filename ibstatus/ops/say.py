@@ -18,12 +18,13 @@ def writer_of(caller: identity.Caller) -> str:
 def text_of(parts: "list[str] | tuple[str, ...]") -> str:
     """Several arguments are one text, as `echo` joins them."""
     text = lines.clean(" ".join(parts))
-    if not text.strip():
+    if not parts:
         raise UsageError("A message is required", hint='put it in quotes: "3 of 5 tests pass"')
+    if not text.strip():
+        raise UsageError("The message is empty", hint='say something: "3 of 5 tests pass"')
     if len(text.encode()) > words.LONGEST_TEXT:
         raise UsageError(
-            f"The message has {len(text.encode())} bytes, and the limit is {words.LONGEST_TEXT}",
-            hint="write it to a file and send its name",
+            f"The message is longer than {words.LONGEST_TEXT >> 10} KiB", hint="write it to a file and send its name"
         )
     return text
 

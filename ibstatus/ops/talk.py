@@ -5,7 +5,7 @@ from typing import Any
 from ibstatus.errors import IbError, UsageError
 from ibstatus.ops import say
 from ibstatus.rules import identity
-from ibstatus.store import agent_log, agents, config, home, places, questions
+from ibstatus.store import agent_log, agents, config, home, inbox, messages, places, questions
 
 
 def ask(
@@ -19,6 +19,8 @@ def ask(
         )
     text = say.text_of(parts)
     home.look(place)
+    if not verified:
+        sender = agents.resolve(place, sender)
     if not config.value(place, "allowAgentQuestions"):
         raise IbError(
             "Agents may not ask here: allowAgentQuestions is false",
@@ -49,18 +51,52 @@ def listed(place: places.Place, everything: bool) -> tuple[list[dict[str, Any]],
     return [item for item in loaded.items if everything or item.get("status") == questions.PENDING], loaded.note
 
 
-def answer(
-    place: places.Place, caller: identity.Caller, question: str, parts: tuple[str, ...], now: float
-) -> tuple[dict[str, Any], str]:
-    """Send the answer to the agent that asked, and settle the question, in one step."""
+def open_messages(place: places.Place) -> tuple[list[dict[str, Any]], str]:
+    """What agents told the user's Claude and nobody has acknowledged, and what there is to say about the file."""
+    if not home.look(place):
+        return [], ""
+    loaded = messages.open_ones(place)
+    return loaded.items, loaded.note
+
+
+class Answered:
+    """Where an answer went: to which agent, for which item."""
+
+    def __init__(self, item: str, agent: str, note: str) -> None:
+        self.item = item
+        self.agent = agent
+        self.note = note
+
+
+def answer(place: places.Place, caller: identity.Caller, item: str, parts: tuple[str, ...], now: float) -> Answered:
+    """Send the answer to the agent that asked, and settle what it asked, in one step."""
     if caller.kind == identity.AGENT:
-        raise IbError("An agent cannot answer the user's questions", hint="that is for the user's Claude or a person")
+        raise IbError("An agent cannot answer for the user", hint="that is for the user's Claude or a person")
     text = say.text_of(parts)
     home.look(place)
-    asked = next((item for item in questions.all_of(place).items if item.get("id") == question), None)
-    if asked is not None and "answer" not in asked and not agents.exists(place, str(asked.get("agent"))):
-        raise IbError(f"{asked.get('agent')}, who asked, is gone", hint=f"ib acknowledge {question}")
-    item, note = questions.answer(place, say.writer_of(caller), caller.name, question, text, now)
-    if item is None:
-        raise IbError(f"There is no question {question}", hint="ib questions")
-    return item, note
+    if item.startswith("msg-"):
+        return answer_message(place, caller, item, text, now)
+    asked = next((one for one in questions.all_of(place).items if one.get("id") == item), None)
+    if asked is not None and "answer" not in asked:
+        reachable(place, str(asked.get("agent")), item)
+    found, note = questions.answer(place, say.writer_of(caller), caller.name, item, text, now)
+    if found is None:
+        raise IbError(f"There is no question {item}", hint="ib questions")
+    return Answered(item, str(found["agent"]), note)
+
+
+def answer_message(place: places.Place, caller: identity.Caller, item: str, text: str, now: float) -> Answered:
+    """To whoever sent it. Delivered under an id of its own, so that trying again after a crash says nothing twice."""
+    sent = next((one for one in messages.open_ones(place).items if one.get("id") == item), None)
+    if sent is None:
+        raise IbError(f"There is no open message {item}", hint="ib messages")
+    agent = str(sent.get("from"))
+    reachable(place, agent, item)
+    inbox.deliver_answer(place, {"id": item, "agent": agent, "answer": text, "answered_by": caller.name}, now)
+    _, note = messages.acknowledge(place, say.writer_of(caller), caller.name, [item], now)
+    return Answered(item, agent, note)
+
+
+def reachable(place: places.Place, agent: str, item: str) -> None:
+    if not agents.exists(place, agent):
+        raise IbError(f"There is no agent {agent} to answer", hint=f"ib acknowledge {item}")

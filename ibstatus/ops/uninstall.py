@@ -5,7 +5,7 @@ from shlex import quote
 from ibstatus.errors import IbError
 from ibstatus.model.records import GivenBack, Left, Loss
 from ibstatus.rules import identity
-from ibstatus.store import agents, checkouts, checkup, disk, exclude, home, places, removal, touched
+from ibstatus.store import agents, checkouts, checkup, disk, exclude, home, places, removal, tap, touched
 
 
 def check(place: places.Place, caller: identity.Caller) -> None:
@@ -22,16 +22,17 @@ def check(place: places.Place, caller: identity.Caller) -> None:
         home.look(place)  # cleaned away: what its copy still holds must be counted and kept
     living = removal.worktrees(place)
     if living:
-        path = f"{place.home}/agents/{living[0]}/repo"
+        paths = [quote(f"{place.home}/agents/{agent}/repo") for agent in living]
         raise IbError(
             f"There are still worktrees of agents: {', '.join(living)}",
-            hint=f"when its work is merged: git worktree remove {quote(path)}",
+            hint="when their work is merged: " + "; ".join(f"git worktree remove {path}" for path in paths),
         )
     waiting = removal.listeners(place)
     if waiting:
+        pids = [pid for reader in waiting if (pid := tap.holder(place, reader))]
         raise IbError(
             f"Somebody listens here: {', '.join(waiting)}",
-            hint="end ib listen first; notify/listener.pid names its process",
+            hint=f"kill {' '.join(pids)}" if pids else "end every ib listen first",
         )
     shared = checkouts.sharers(place)
     if shared:

@@ -38,6 +38,22 @@ def question(item: dict[str, Any], now: float) -> str:
     return "\n".join(lines)
 
 
+def messages(items: list[dict[str, Any]], now: float) -> str:
+    """`Messages (n):`, then a block for each, as questions are shown."""
+    if not items:
+        return "No open messages."
+    blocks = []
+    for item in items:
+        stamp = str(item.get("timestamp", ""))
+        unverified = " (unverified)" if item.get("verified") is False else ""
+        blocks.append(
+            f"[{shown(item.get('type', '?'))}] {shown(item.get('id', '?'))} ({ages.age_of(stamp, now)} ago)\n"
+            f"  From: {shown(item.get('from', '?'))}{unverified}\n"
+            f"  {indented(item.get('content', ''), '  ')}"
+        )
+    return f"Messages ({len(items)}):\n\n" + "\n\n".join(blocks)
+
+
 def event(item: dict[str, Any]) -> str:
     """One line: seq, local time, kind, who, and what else there is."""
     then = ages.epoch(str(item.get("t", "")))

@@ -8,7 +8,7 @@ KEPT = ("meta.json", "inbox.jsonl")
 
 
 def all_ids(place: places.Place) -> list[str]:
-    """Agents, by name: the folders under agents/ that have a meta.json."""
+    """Agents, by name: the folders under agents/ that have a meta.json or a worktree."""
     try:
         names = disk.listdir(place.home + "/agents")
     except (FileNotFoundError, NotADirectoryError):
@@ -17,7 +17,10 @@ def all_ids(place: places.Place) -> list[str]:
 
 
 def exists(place: places.Place, agent: str) -> bool:
-    return bool(agent) and "/" not in agent and disk.exists(place.agent_dir(agent) + "/meta.json")
+    if not agent or "/" in agent:
+        return False
+    folder = place.agent_dir(agent)
+    return disk.exists(folder + "/meta.json") or disk.exists(folder + "/repo/.git")
 
 
 def keep(place: places.Place, agent: str) -> None:
@@ -70,4 +73,4 @@ def resolve(place: places.Place, given: str) -> str:
     if matching:
         raise IbError(f"'{given}' could be {', '.join(matching)}", hint="type more of the id")
     listed = f"there is {', '.join(known)}" if known else "there are no agents here"
-    raise IbError(f"There is no agent '{given}'", cause=listed)
+    raise IbError(f"There is no agent '{given}'", cause=listed, hint=f"ls {place.home}/agents")

@@ -34,6 +34,8 @@ def settle(place: places.Place, *, gitignore: bool = False) -> None:
         disk.make_dirs(place.home)
         if not disk.exists(place.home):
             raise IbError(f"{place.home} is a symlink to nowhere", hint=f"rm {quote(place.home)}")
+        if not stat.S_ISDIR(disk.stat(place.home).st_mode):
+            raise IbError(f"{place.home} is a file, not a folder", hint=f"mv {quote(place.home)} ittybitty.old")
         with locks.Lock(place.lock("init")):
             make(place, gitignore)
     except OSError as error:

@@ -34,6 +34,8 @@ def send(place: places.Place, writer: str, sender: str, verified: bool, kind: st
         if not verified:
             item["verified"] = False
         save(place, writer, [*items, item], now, fresh=item)
+    if kind not in words.WAKES:
+        spool.note(place, writer, now, {"kind": "message.queued", "who": sender, "id": item["id"], "type": kind})
     return Sent(item, loaded.note)
 
 

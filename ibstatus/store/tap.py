@@ -85,3 +85,11 @@ class Tap:
 
 def lock_of(place: places.Place, reader: str) -> locks.Lock:
     return locks.Lock(place.lock("cursor-" + reader))
+
+
+def holder(place: places.Place, reader: str) -> str:
+    """The pid that a reader's listener wrote into its lock file; for people."""
+    try:
+        return disk.read_file(place.lock("cursor-" + reader)).decode("ascii", "replace").strip()
+    except OSError:
+        return ""

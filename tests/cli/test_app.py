@@ -62,10 +62,10 @@ def test_version(ib: Ib) -> None:
     [
         (["notfy"], "There is no command 'notfy'", "ib notify"),
         (["zzz"], "There is no command 'zzz'", "ib --help"),
-        (["notify", "--typ", "x", "y"], "No such option '--typ'", "did you mean --type?"),
+        (["notify", "--typ", "x", "y"], "No such option '--typ'", "ib notify --type"),
         (["notify", "-x"], "No such option '-x'", "put -- before text that starts with a dash"),
         (["trace"], "Missing argument 'ID'", "ib trace --help"),
-        (["ack"], "Name the ids, or say --all", "ib questions"),
+        (["ack"], "Name the ids, or say --all", "ib messages and ib questions"),
         (["events", "--since", "x"], "Invalid value for '--since'", "ib events --help"),
     ],
 )
@@ -138,3 +138,54 @@ def test_the_demo_runs_and_shows_the_main_job(tmp_path: Path) -> None:
         assert words in done.stdout
     assert done.stdout.rstrip().endswith("git status --short")
     assert list(tmp_path.iterdir()) == []
+
+
+def run_in_shell(command: str, cwd: str) -> subprocess.CompletedProcess[str]:
+    command = command.replace("IB", f"{sys.executable} -m ibstatus")
+    return subprocess.run(["bash", "-c", command], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "command", ["notify x", "send user-claude x", "messages", "doctor --json", "--help", "config list"]
+)
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams_stop_nothing(repo: places.Place, command: str, closed: str) -> None:
+    done = run_in_shell(f"IB {command} {closed}", repo.root)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_listener_without_stdout_swallows_nothing(repo: places.Place, ib: Ib) -> None:
+    ib("notify", "kept")
+    done = run_in_shell("IB listen --timeout 0 >&-", repo.root)
+
+    assert done.returncode == 1
+    assert '"msg":"kept"' in ib("listen", "--timeout", "0").out
+    for path in [*Path(repo.home, "locks").iterdir(), *Path(repo.home, "notify").rglob("*")]:
+        assert not path.is_file() or path.name in ("queue", "base") or "kept" not in path.read_text()
+
+
+@pytest.mark.parametrize("command", ["send user-claude x", "log --id a x", "--help", "--version", "events"])
+def test_a_reader_that_closed_its_end_is_no_failure(
+    repo: places.Place, agent: Callable[..., Path], command: str
+) -> None:
+    agent(repo, "a")
+    done = run_in_shell(f"set -o pipefail; (sleep 0.2; IB {command}) | true", repo.root)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_settings_of_the_user_outside_of_a_repository(tmp_path: Path) -> None:
+    from tests.conftest import run_ib
+
+    assert run_ib("config", "--global", "list", cwd=tmp_path).code == 0
+    assert run_ib("config", "list", cwd=tmp_path).code == 1
+
+
+def test_a_file_where_the_folder_should_be(repo: places.Place, ib: Ib) -> None:
+    Path(repo.home).write_text("")
+    done = ib("notify", "x")
+    looked = ib("doctor")
+
+    assert done.err == f"Error: {repo.home} is a file, not a folder.\nHint: mv {repo.home} ittybitty.old\n"
+    assert "is a file, not a folder" in looked.out

@@ -50,7 +50,8 @@ class TestCompletion:
         for name, at in (("bash", 0), ("zsh", 1), ("fish", 0)):
             done = ib("completion", name)
             assert (done.code, done.err) == (0, "")
-            assert done.out.splitlines()[at].startswith(f"# To install: ib completion {name} > ")
+            assert done.out.splitlines()[at].startswith("# To install: ")
+            assert f"ib completion {name} > " in done.out.splitlines()[at]
         assert ib("completion", "zsh").out.startswith("#compdef ib\n")  # zsh looks only at the first line
 
     def test_an_unknown_shell(self, ib: Ib) -> None:

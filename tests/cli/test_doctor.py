@@ -148,7 +148,7 @@ def test_no_ib_no_git_no_tmux(look: Ib, tmp_path: Path) -> None:
 def test_folder_open_to_others(repo: places.Place, ib: Ib, look: Ib) -> None:
     assert ib("send", "user-claude", "one").code == 0
     os.chmod(repo.messages, 0o644)
-    assert levels(look(), "permissions") == ["note"]
+    assert levels(look(), "permissions") == ["ok"]  # the folder itself is closed
     os.chmod(repo.home, 0o755)
     (found,) = findings(look(), "permissions")
     assert (found["level"], found["hint"]) == ("warn", f"chmod -R go-rwx {repo.home}")

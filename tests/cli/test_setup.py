@@ -139,12 +139,15 @@ class TestUninstall:
     ) -> None:
         for text in ("? one", "two", "! three"):
             assert ib("send", "user-claude", text).code == 0
+        Path(repo.agent_dir("worker-a")).mkdir(parents=True)
+        Path(repo.agent_dir("worker-a"), "meta.json").write_text("{}")
         assert ib("ask", "--from", "worker-a", "Why?").code == 0
         before = everything(repo.home)
         done = ib("uninstall")
         assert done.code == 1
         assert done.err == (
-            f"This removes {repo.home} with 3 unacknowledged messages, 1 open question, 3 unread queue lines.\n"
+            f"This removes {repo.home} with 3 unacknowledged messages, 1 open question, 3 unread queue lines, "
+            "the records of worker-a.\n"
             "Error: Nothing was removed: nobody is here to agree.\nHint: ib uninstall --force\n"
         )
         assert everything(repo.home) == before

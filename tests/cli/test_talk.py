@@ -298,3 +298,55 @@ def test_an_answer_survives_a_clean_repository(repo: places.Place, ib: Ib, agent
     assert done.code == 0, done.err
     mail = [json.loads(line)["msg"] for line in Path(repo.agent_dir("lead"), "inbox.jsonl").read_text().splitlines()]
     assert mail == ["Yes", "No"]
+
+
+def test_messages_lists_what_is_open(repo: places.Place, ib: Ib, agent: Agent) -> None:
+    assert ib("messages").out == "No open messages.\n"
+    ib("send", "user-claude", "3 of 5 done\nmore", cwd=agent(repo, "a"))
+    listed = ib("messages")
+
+    assert listed.out.startswith("Messages (1):\n\n[status] msg-")
+    assert listed.out.endswith("  From: a\n  3 of 5 done\n  more\n")
+    assert json.loads(ib("messages", "--json").out)[0]["content"] == "3 of 5 done\nmore"
+
+
+def test_a_message_can_be_answered_like_a_question(repo: places.Place, ib: Ib, agent: Agent) -> None:
+    sent = json.loads(ib("send", "user-claude", "? Which port?", "--json", cwd=agent(repo, "a")).out)
+    done = ib("answer", sent["id"], "8080")
+    again = ib("answer", sent["id"], "8080")
+
+    assert done.out == f"Answered {sent['id']}: queued for a\n"
+    assert stored(repo) == []
+    assert (again.code, again.err) == (1, f"Error: There is no open message {sent['id']}.\nHint: ib messages\n")
+    [mail] = Path(repo.agent_dir("a"), "inbox.jsonl").read_text().splitlines()
+    assert json.loads(mail)["msg"] == "8080"
+
+
+def test_a_message_of_nobody_cannot_be_answered(ib: Ib) -> None:
+    sent = json.loads(ib("send", "user-claude", "? Which port?", "--json").out)
+    done = ib("answer", sent["id"], "8080")
+
+    assert done.code == 1
+    assert done.err.endswith(f"Hint: ib acknowledge {sent['id']}\n")
+
+
+def test_nobody_asks_for_an_agent_that_is_not_there(ib: Ib) -> None:
+    done = ib("ask", "--id", "ghost", "Why?")
+
+    assert done.code == 1
+    assert done.err.startswith("Error: There is no agent 'ghost'.")
+
+
+def test_a_status_is_in_the_history_too(ib: Ib) -> None:
+    sent = json.loads(ib("send", "user-claude", "3 of 5 done", "--json").out)
+
+    assert [step["step"] for step in json.loads(ib("trace", sent["id"], "--json").out)["steps"]] == ["queued"]
+
+
+def test_an_agent_is_who_has_a_worktree_even_without_its_meta_json(repo: places.Place, ib: Ib, agent: Agent) -> None:
+    tree = agent(repo, "a")
+    Path(repo.agent_dir("a"), "meta.json").unlink()
+    asked = json.loads(ib("ask", "Why?", "--json", cwd=tree).out)
+
+    assert ib("answer", asked["id"], "So").code == 0
+    assert ib("send", "a", "more").code == 0

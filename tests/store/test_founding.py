@@ -155,7 +155,7 @@ def test_something_else_is_called_ittybitty(repo: places.Place, ib: Callable[...
     Path(repo.home).write_text("a file\n")
     done = ib("send", "user-claude", "hello")
     assert done.code == 1
-    assert done.err.startswith(f"Error: Could not make {repo.home}.\nCaused by: Not a directory")
+    assert done.err.startswith(f"Error: {repo.home} is a file, not a folder.\nHint: mv ")
     assert Path(repo.home).read_text() == "a file\n"
 
 

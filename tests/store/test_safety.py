@@ -40,8 +40,11 @@ def place(repo: places.Place) -> places.Place:
     return repo
 
 
-def test_everything_unsettled_comes_back(repo: places.Place, ib: Callable[..., Done]) -> None:
+def test_everything_unsettled_comes_back(
+    repo: places.Place, ib: Callable[..., Done], agent: Callable[..., Path]
+) -> None:
     """As a user sees it, with the real program and the real git."""
+    agent(repo, "a")
     assert ib("send", "user-claude", "? old").code == 0
     assert len(ib("listen", "--timeout", "0").out.splitlines()) == 1
     assert ib("send", "user-claude", "? which port?").code == 0
