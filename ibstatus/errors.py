@@ -51,7 +51,7 @@ def refused(doing: str, error: OSError) -> DiskError:
     hints = {
         errno.ENOSPC: "free some space, then run the command again; nothing was half-written",
         errno.EDQUOT: "free some of your quota, then run the command again; nothing was half-written",
-        errno.EROFS: "the file system is read-only: remount it writable, or work in another checkout",
+        errno.EROFS: "make it writable; in Claude's sandbox sandbox.filesystem.allowWrite needs its full path",
         errno.EACCES: "ib doctor",
         errno.EPERM: "ib doctor",
         errno.EMFILE: "raise the limit: ulimit -n 1024",

@@ -41,6 +41,8 @@ def listen(timeout: str | None, follow: bool, json: bool) -> int:
     elif outcome.how == op.Ended.BUSY:
         who = f" (PID {outcome.holder})" if outcome.holder else ""
         say(f"Listener already running{who}. It will tell; do not start another.")
+    elif outcome.how == op.Ended.LEFT:
+        output.talk("The session that started this listener is gone.")
     elif outcome.how == op.Ended.VOICE:
         waiting = "1 message is" if outcome.told == 1 else f"{outcome.told} messages are"
         say(f"{waiting} waiting; your hooks tell with this turn.")

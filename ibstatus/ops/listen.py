@@ -3,19 +3,20 @@
 import os
 import time
 from collections.abc import Callable
+from shlex import quote
 
 from ibstatus.errors import IbError
 from ibstatus.model import words
-from ibstatus.rules import identity, names
-from ibstatus.store import atomic, bells, cursors, disk, home, locks, places, queue, spool, tap, voice
-
-LOOK_EVERY = 1.0
+from ibstatus.ops import waiter
+from ibstatus.ops.waiter import Waiter
+from ibstatus.rules import delivery, identity, names
+from ibstatus.store import cursors, home, places, queue, spool, tap
 
 
 class Ended:
     """How a listening ended: `news`, `timeout`, `busy` (somebody else listens), `voice` (hooks tell it), `left`."""
 
-    NEWS, TIMEOUT, BUSY, VOICE, LEFT = "news", "timeout", "busy", "voice", "left"
+    NEWS, TIMEOUT, BUSY, VOICE, LEFT = "news", waiter.TIMEOUT, waiter.BUSY, "voice", waiter.LEFT
 
 
 class Outcome:
@@ -35,93 +36,44 @@ def listen(
     """Wait up to `timeout` seconds (None: for ever) and hand the lines to `write`; notes on odd lines go to `say`."""
     if caller.kind == identity.AGENT:
         raise IbError(
-            "An agent cannot listen: the queue is the user's Claude's mail", hint="your own mail reaches you by itself"
+            "An agent cannot listen: the queue is the mail of the user's Claude",
+            hint=f"only if you are the user's Claude and have strayed in here: cd {quote(place.root)}",
         )
     home.enter(place)
-    spoken = bool(caller.session) and voice.has_voice(place, caller.session)
     reader = names.listener_file(caller.session) if caller.session else words.DEFAULT_READER
     lock = tap.lock_of(place, reader)
     if not lock.try_take():
         return Outcome(Ended.BUSY, holder=tap.holder(place, reader))
     try:
-        sign(place, lock)
-        spool.note(place, "cli", time.time(), {"kind": "listener.started", "who": reader, "pid": os.getpid()})
         wait = Waiter(place, lock, timeout, caller.session)
+        spool.note(place, "cli", time.time(), {"kind": "listener.started", "who": reader, "pid": os.getpid()})
         try:
-            outcome = (
-                ring_only(place, caller.session, wait) if spoken else pour(place, reader, wait, follow, write, say)
-            )
+            told = voice_of(place, caller.session)
+            if told is not None and told.offered >= wait.rung_for:
+                outcome = ring_only(place, caller.session, wait)
+            else:  # no voice, or one that was rung and did not speak
+                begin = told.done if told is not None else None
+                outcome = pour(tap.Tap(place, reader, begin), wait, follow, write, say)
         finally:
             wait.close()
         spool.note(place, "cli", time.time(), {"kind": "listener.stopped", "who": reader, "why": outcome.how})
         return outcome
     finally:
-        unsign(place)
         lock.release()
 
 
-class Waiter:
-    """Between two looks: a ring, or a second. Knows when the time is up and when nobody is left to hear."""
-
-    def __init__(self, place: places.Place, lock: locks.Lock, timeout: float | None, session: str) -> None:
-        self.place = place
-        self.lock = lock
-        self.bell = bells.Bell(place)
-        self.deadline = None if timeout is None else time.monotonic() + timeout
-        self.parent = os.getppid()
-        client = os.environ.get("CLAUDE_PID", "")
-        self.client = int(client) if session and client.isdigit() else 0
-        self.bound = bool(session)
-        self.tick = 0
-
-    def next(self) -> str:
-        """'' to look again; otherwise why to end."""
-        left = LOOK_EVERY if self.deadline is None else self.deadline - time.monotonic()
-        if left <= 0:
-            return Ended.TIMEOUT
-        if self.bell.wait(min(LOOK_EVERY, left)):
-            return ""
-        if not self.lock.is_mine():
-            return self.come_back()
-        self.tick += 1
-        if self.tick % 3 == 0:
-            queue.close_tail(self.place, time.time())
-        return Ended.LEFT if self.bound and self.alone() else ""
-
-    def come_back(self) -> str:
-        """The folder was cleaned away under us: bell and lock are made anew, unless somebody else listens by now."""
-        home.enter(self.place)
-        self.lock.release()
-        if not self.lock.try_take():
-            return Ended.BUSY
-        sign(self.place, self.lock)
-        self.bell.close()
-        self.bell = bells.Bell(self.place)
-        return ""
-
-    def alone(self) -> bool:
-        """A listener that outlives its session would take in what nobody reads."""
-        if os.getppid() != self.parent:
-            return True
-        if self.client:
-            try:
-                os.kill(self.client, 0)
-            except ProcessLookupError:
-                return True
-            except PermissionError:
-                return False
-        return False
-
-    def close(self) -> None:
-        self.bell.close()
+def voice_of(place: places.Place, session: str) -> delivery.Cursor | None:
+    """How far this session's hooks have told; None when it has no hooks that speak."""
+    return cursors.read(place, names.cursor_file(session)) if session else None
 
 
-def pour(place: places.Place, reader: str, wait: Waiter, follow: bool, write: Write, say: Say) -> Outcome:
-    reading = tap.Tap(place, reader)
+def pour(reading: tap.Tap, wait: Waiter, follow: bool, write: Write, say: Say) -> Outcome:
     count = 0
     try:
         while True:
             if reading.changed():
+                if wait.alone():
+                    return Outcome(Ended.LEFT, told=count)
                 told = reading.poured(write)
                 for note in told.skipped:
                     say(note)
@@ -130,7 +82,8 @@ def pour(place: places.Place, reader: str, wait: Waiter, follow: bool, write: Wr
                     return Outcome(Ended.NEWS, told=count)
             why = wait.next()
             if why:
-                last = reading.pour(write) if why == Ended.TIMEOUT else None  # what came in the last moment
+                late = why == Ended.TIMEOUT and not wait.alone()
+                last = reading.pour(write) if late else None  # what came in the last moment
                 if last is not None and last.values:
                     return Outcome(Ended.NEWS, told=count + len(last.values))
                 return Outcome(why, told=count)
@@ -140,43 +93,24 @@ def pour(place: places.Place, reader: str, wait: Waiter, follow: bool, write: Wr
 
 def ring_only(place: places.Place, session: str, wait: Waiter) -> Outcome:
     """A session whose hooks speak: exit when something waits, and leave the telling to them."""
+    why = ""
     while True:
-        waiting = unheard(place, session)
+        waiting, end = unheard(place, session)
         if waiting:
+            wait.sign(end)
             return Outcome(Ended.VOICE, told=waiting)
-        why = wait.next()
         if why:
-            waiting = unheard(place, session)
-            return Outcome(Ended.VOICE, told=waiting) if waiting else Outcome(why)
+            return Outcome(why)
+        why = wait.next()
 
 
-def unheard(place: places.Place, session: str) -> int:
-    """How many lines stand behind what this session was offered."""
-    cursor = cursors.read(place, names.cursor_file(session))
+def unheard(place: places.Place, session: str) -> tuple[int, int]:
+    """(how many lines stand behind what this session was offered, where they end)."""
+    cursor = voice_of(place, session)
     seen = queue.view(place)
     try:
         if cursor is None or seen.end <= cursor.offered:
-            return 0
-        return seen.read(max(cursor.offered, seen.base), seen.end)[1].count(b"\n")
+            return 0, 0
+        return seen.read(max(cursor.offered, seen.base), seen.end)[1].count(b"\n"), seen.end
     finally:
         seen.close()
-
-
-def sign(place: places.Place, lock: locks.Lock) -> None:
-    """Our pid, for people: in the lock file, and in notify/listener.pid. On a full disk we listen all the same."""
-    pid = b"%d\n" % os.getpid()
-    try:
-        disk.ftruncate(lock.fd, 0)
-        disk.pwrite(lock.fd, pid, 0)
-        atomic.replace(place.home + "/notify/listener.pid", pid, durable=False)
-    except OSError:
-        return
-
-
-def unsign(place: places.Place) -> None:
-    path = place.home + "/notify/listener.pid"
-    try:
-        if disk.read_file(path) == b"%d\n" % os.getpid():
-            disk.unlink(path)
-    except OSError:
-        pass

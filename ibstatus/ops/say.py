@@ -114,7 +114,7 @@ def acknowledge(place: places.Place, caller: identity.Caller, wanted: "list[str]
     if caller.kind == identity.AGENT:
         raise IbError(
             "An agent cannot acknowledge: that is for the user's Claude or a person",
-            hint='tell them instead: ib send user-claude "…"',
+            hint=f"only if you are the user's Claude and have strayed in here: cd {place.root}",
         )
     writer = writer_of(caller)
     if not home.look(place):

@@ -6,6 +6,7 @@ import time
 from ibstatus.store import atomic, disk, places
 
 DEAD_AFTER = 60
+FILE_TYPE, FIFO = 0o170000, 0o010000
 NOBODY = 6  # ENXIO: a FIFO that nobody has open
 
 
@@ -54,7 +55,7 @@ class Bell:
     def __init__(self, place: places.Place) -> None:
         import select
 
-        self.path = f"{place.bells}/{posix.getpid()}"
+        self.path = ""
         self.fd = self.opened(place)
         self.poll = select.poll()
         if self.fd >= 0:
@@ -64,8 +65,7 @@ class Bell:
         """-1 where no FIFO can be made: then the look once a second is all there is."""
         try:
             disk.make_dirs(place.bells)
-            atomic.forget(self.path)
-            disk.mkfifo(self.path, 0o600)
+            self.path = made(f"{place.bells}/{posix.getpid()}")
             return disk.open(self.path, disk.O_RDWR | disk.O_NONBLOCK | disk.O_CLOEXEC)
         except OSError:
             return -1
@@ -85,3 +85,28 @@ class Bell:
             disk.close(self.fd)
             atomic.forget(self.path)
             self.fd = -1
+
+
+def made(path: str) -> str:
+    """A FIFO of this name or of the next: in two sandboxes a pid can be the same, and each needs its bell."""
+    name, number = path, 1
+    while True:
+        try:
+            disk.mkfifo(name, 0o600)
+            return name
+        except FileExistsError:
+            if is_heard(name):
+                number += 1
+                name = f"{path}.{number}"
+            else:
+                disk.unlink(name)
+
+
+def is_heard(bell: str) -> bool:
+    try:
+        if disk.lstat(bell).st_mode & FILE_TYPE != FIFO:
+            return False
+        disk.close(disk.open(bell, disk.O_WRONLY | disk.O_NONBLOCK | disk.O_CLOEXEC))
+    except OSError:
+        return False
+    return True

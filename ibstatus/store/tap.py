@@ -15,12 +15,17 @@ class Tap:
 
     __slots__ = ("cursor", "held", "look", "place", "reader", "seen")
 
-    def __init__(self, place: places.Place, reader: str) -> None:
+    def __init__(self, place: places.Place, reader: str, begin: int | None = None) -> None:
+        """`begin`: what lies before this offset was told to the same session in another way."""
         self.place = place
         self.reader = reader
         known = cursors.read(place, reader)
-        self.cursor = known if known is not None else self.first()
-        self.held = cursors.Held(place, reader, self.cursor)
+        if known is None:
+            known = self.first() if begin is None else delivery.first(begin)
+        self.cursor = known
+        self.held = cursors.Held(place, reader, known)
+        if begin is not None and known.done < begin:
+            self.move(delivery.Cursor(begin, max(begin, known.offered)))
         self.look = (-1, 0, 0)
         self.seen: queue.View | None = None
 
@@ -90,6 +95,6 @@ def lock_of(place: places.Place, reader: str) -> locks.Lock:
 def holder(place: places.Place, reader: str) -> str:
     """The pid that a reader's listener wrote into its lock file; for people."""
     try:
-        return disk.read_file(place.lock("cursor-" + reader)).decode("ascii", "replace").strip()
+        return disk.read_file(place.lock("cursor-" + reader)).partition(b"\n")[0].decode("ascii", "replace")
     except OSError:
         return ""

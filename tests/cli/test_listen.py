@@ -284,3 +284,70 @@ def test_a_listener_lives_through_a_clean_repository(
 
     assert heard == ["before", "after"]
     assert second.out.startswith(f"Listener already running (PID {listener.pid})")
+
+
+def client_with_listener(repo: places.Place, out: Path) -> "subprocess.Popen[bytes]":
+    """As the client does it: a shell that has the session's id runs the listener; the client itself has none."""
+    inner = f"CLAUDE_CODE_SESSION_ID=s1 bash -c '{sys.executable} -m ibstatus listen --timeout 60; true' >{out} 2>&1"
+    return subprocess.Popen(["bash", "-c", f"{inner} & wait"], cwd=repo.root, start_new_session=True)
+
+
+def test_a_killed_clients_listener_takes_nothing_with_it(repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+    """The shell between them lives on; the message comes right after the kill."""
+    client = client_with_listener(repo, tmp_path / "out")
+    until(lambda: bells_of(repo))
+    client.kill()
+    client.wait()
+    post(repo, "kept")
+
+    until(lambda: not locks.is_held(repo.lock("cursor-listen@s1")))
+    assert "kept" not in (tmp_path / "out").read_text()
+    resumed = ib("listen", "--timeout", "0", env={"CLAUDE_CODE_SESSION_ID": "s1"})
+    assert messages_of(resumed.out) == ["kept"]
+
+
+def test_a_living_clients_listener_tells(repo: places.Place, tmp_path: Path) -> None:
+    client = client_with_listener(repo, tmp_path / "out")
+    until(lambda: bells_of(repo))
+    post(repo, "heard")
+    client.wait()
+
+    assert messages_of((tmp_path / "out").read_text()) == ["heard"]
+
+
+def test_a_voice_that_was_rung_and_did_not_speak_is_spoken_for(repo: places.Place, ib: Ib) -> None:
+    """Hooks that were switched off: the second listener tells the lines itself."""
+    post(repo, "old")
+    with voice.hear(repo, "s1", delivery.START, "") as offer:
+        offer.settle()
+    with voice.hear(repo, "s1", delivery.PROMPT, "p") as offer:
+        offer.settle()
+    with voice.hear(repo, "s1", delivery.STOP, "p") as offer:
+        offer.settle()
+    post(repo, "new")
+    env = {"CLAUDE_CODE_SESSION_ID": "s1"}
+    outs = [ib("listen", "--timeout", "0", env=env).out for _ in range(3)]
+
+    assert outs[0] == "1 message is waiting; your hooks tell with this turn.\n"
+    assert messages_of(outs[1]) == ["new"]
+    post(repo, "next")
+    with voice.hear(repo, "s1", delivery.PROMPT, "q") as offer:
+        offer.settle()
+    assert [value["msg"] for value in offer.told.values] == ["new", "next"]
+    assert ib("listen", "--timeout", "0", env=env).out == TIMED_OUT
+
+
+def test_two_listeners_of_one_pid_have_two_bells(repo: places.Place) -> None:
+    """Sandboxes have pids of their own."""
+    from ibstatus.store import home
+
+    home.enter(repo)
+    first, second = bells.Bell(repo), bells.Bell(repo)
+    try:
+        assert bells.ring(repo) == 2
+        assert first.wait(0)
+        assert second.wait(0)
+    finally:
+        first.close()
+        second.close()
+    assert bells_of(repo) == set()

@@ -1,0 +1,83 @@
+"""A listener between two looks: rung or a second later, alive as long as its session, back after a clean repository."""
+
+import os
+import time
+
+from ibstatus.drivers.lifeline import Lifeline
+from ibstatus.store import atomic, bells, disk, home, locks, places, queue
+
+LOOK_EVERY = 1.0
+CLOSE_TAIL_EVERY = 3
+
+TIMEOUT, BUSY, LEFT = "timeout", "busy", "left"
+
+
+class Waiter:
+    """Holds the reader's lock and bell. Knows when the time is up and when nobody is left to hear."""
+
+    def __init__(self, place: places.Place, lock: locks.Lock, timeout: float | None, session: str) -> None:
+        self.place = place
+        self.lock = lock
+        self.deadline = None if timeout is None else time.monotonic() + timeout
+        self.lifeline = Lifeline(session) if session else None
+        self.rung_for = rung_for(lock)
+        self.ticks = 0
+        self.sign(0)
+        self.bell = bells.Bell(place)
+
+    def next(self) -> str:
+        """'' to look again; otherwise why to end."""
+        left = LOOK_EVERY if self.deadline is None else self.deadline - time.monotonic()
+        if left <= 0:
+            return TIMEOUT
+        if self.bell.wait(min(LOOK_EVERY, left)):
+            return ""
+        if not self.lock.is_mine():
+            return self.come_back()
+        self.ticks += 1
+        if self.ticks % CLOSE_TAIL_EVERY == 0:
+            queue.close_tail(self.place, time.time())
+        return LEFT if self.alone() else ""
+
+    def alone(self) -> bool:
+        """The session is gone: what this listener took in now, nobody would read."""
+        return self.lifeline is not None and self.lifeline.is_cut()
+
+    def come_back(self) -> str:
+        """The folder was cleaned away under us: bell and lock are made anew, unless somebody else listens by now."""
+        home.enter(self.place)
+        self.lock.release()
+        if not self.lock.try_take():
+            return BUSY
+        self.sign(0)
+        self.bell.close()
+        self.bell = bells.Bell(self.place)
+        return ""
+
+    def sign(self, rung: int) -> None:
+        """Our pid for people, in the lock file and in notify/listener.pid; and up to where we rang a voice.
+
+        On a full disk we listen all the same.
+        """
+        pid = b"%d\n" % os.getpid()
+        try:
+            disk.ftruncate(self.lock.fd, 0)
+            disk.pwrite(self.lock.fd, pid + b"%d\n" % rung, 0)
+            atomic.replace(self.place.home + "/notify/listener.pid", pid, durable=False)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        self.bell.close()
+        path = self.place.home + "/notify/listener.pid"
+        try:
+            if disk.read_file(path) == b"%d\n" % os.getpid():
+                disk.unlink(path)
+        except OSError:
+            pass
+
+
+def rung_for(lock: locks.Lock) -> int:
+    """Up to which offset the last listener of this session rang its voice; 0 when it rang none."""
+    parts = disk.pread(lock.fd, 64, 0).split()
+    return int(parts[1]) if len(parts) == 2 and parts[1].isdigit() else 0
