@@ -96,7 +96,7 @@ class View:
         return delivery.Cursor(self.base, fit.offered, delivery.UNTOLD)
 
     def starts_line(self, at: int) -> bool:
-        return at in (self.base, self.end) or disk.pread(self.fd, 1, at - 1 - self.base) == b"\n"
+        return at in (self.base, self.tail_at, self.end) or disk.pread(self.fd, 1, at - 1 - self.base) == b"\n"
 
     def read(self, start: int, end: int) -> tuple[int, bytes]:
         """(where they begin, the bytes up to `end`), whole lines: a start inside a line moves back to its beginning."""
@@ -213,7 +213,7 @@ def adopt(place: places.Place, fd: int) -> int | None:
 
     None when it lost the name meanwhile: to a trimmed one that is known, or to the one that it had pushed out."""
     with locks.Lock(place.lock("queue")):
-        if not locks.is_current(fd, place.queue):
+        if not append.same(disk.fstat(fd), place.queue):
             return None
         status = disk.fstat(fd)
         base = known_base(place, fd, status.st_ino, status.st_size)
