@@ -33,6 +33,13 @@ def told(error: IbError) -> str:
     return "\n".join(lines) + "\n"
 
 
+def quoted(text: object) -> str:
+    """For a hint that is pasted into a shell: what a file or an agent put in cannot become a command."""
+    word = str(text)
+    plain = word.replace("-", "").replace("_", "").replace(".", "").replace("/", "")
+    return word if plain.isascii() and plain.isalnum() else "'" + word.replace("'", "'\\''") + "'"
+
+
 def visible(text: str) -> str:
     """What an agent or a file put into a message cannot steer the terminal."""
     if text.isprintable():
@@ -49,8 +56,8 @@ def refused(doing: str, error: OSError) -> DiskError:
     import errno
 
     hints = {
-        errno.ENOSPC: "free some space, then run the command again; nothing was half-written",
-        errno.EDQUOT: "free some of your quota, then run the command again; nothing was half-written",
+        errno.ENOSPC: "free some space, then run the command again",
+        errno.EDQUOT: "free some of your quota, then run the command again",
         errno.EROFS: "make it writable; in Claude's sandbox sandbox.filesystem.allowWrite needs its full path",
         errno.EACCES: "ib doctor",
         errno.EPERM: "ib doctor",

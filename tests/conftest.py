@@ -16,7 +16,7 @@ from tests import faults as fault_seam
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOREIGN = ("TMUX", "CLAUDE", "ANTHROPIC", "IB_", "_IB_", "GIT_", "XDG_", "PYTHON")
-KEPT = ("PATH", "LANG", "TZ", "TERM", "TMPDIR")
+KEPT = ("PATH", "LANG", "TZ", "TERM")
 
 
 def clean_environment(home: Path) -> dict[str, str]:
@@ -25,6 +25,7 @@ def clean_environment(home: Path) -> dict[str, str]:
     return {
         **env,
         "HOME": str(home),
+        "TMPDIR": str(home / "tmp"),
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_AUTHOR_NAME": "Test",
         "GIT_AUTHOR_EMAIL": "test@example.invalid",
@@ -38,6 +39,7 @@ def clean_environment(home: Path) -> dict[str, str]:
 def own_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The whole run lives in a world of its own: no real HOME, no tmux, no Claude, no git settings of the machine."""
     home = tmp_path_factory.mktemp("home")
+    (home / "tmp").mkdir()
     saved = dict(os.environ)
     for key in list(os.environ):
         if key.startswith(FOREIGN):

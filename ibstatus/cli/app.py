@@ -105,7 +105,7 @@ def main(argv: list[str]) -> int:
         hush()
         return 0
     except Exception:
-        return output.crashed(argv)
+        return 0 if "_IB_COMPLETE" in os.environ else output.crashed(argv)
     return result if isinstance(result, int) else 0
 
 

@@ -34,15 +34,15 @@ def listen(timeout: str | None, follow: bool, json: bool) -> int:
     at = calling.place()
     seconds = USUAL if timeout is None else parsed(timeout)
     limit = None if follow and timeout is None else seconds
-    outcome = op.listen(at, calling.caller(at), limit, follow, lambda data: disk.write_all(1, data), output.warn)
+    outcome = op.listen(at, calling.caller(at), limit, follow, lambda data: disk.write_all(1, data), output.warn, 1)
     say = output.talk if json else output.data
-    if outcome.how == op.Ended.TIMEOUT:
+    if outcome.how == op.Ended.TIMEOUT and not outcome.told:
         say(words.TIMED_OUT)
     elif outcome.how == op.Ended.BUSY:
         who = f" (PID {outcome.holder})" if outcome.holder else ""
         say(f"Listener already running{who}. It will tell; do not start another.")
     elif outcome.how == op.Ended.LEFT:
-        output.talk("The session that started this listener is gone.")
+        output.talk("Nobody is left to read what this listener would print.")
     elif outcome.how == op.Ended.VOICE:
         waiting = "1 message is" if outcome.told == 1 else f"{outcome.told} messages are"
         say(f"{waiting} waiting; your hooks tell with this turn.")

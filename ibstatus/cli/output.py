@@ -27,7 +27,13 @@ def prepare() -> None:
 
 def data(text: str, colour: bool | None = None) -> None:
     """A line for stdout. Colour is for terminals, unless it is asked for or NO_COLOR is set."""
-    click.echo(text, color=False if colour is None and os.environ.get("NO_COLOR") else colour)
+    colour = False if colour is None and os.environ.get("NO_COLOR") else colour
+    try:
+        click.echo(text, color=colour)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # what was done stands, whether or not it can be told
+        talk(f"Warning: the result could not be printed ({error.strerror}).")
 
 
 def as_json(value: Any) -> None:

@@ -3,7 +3,7 @@
 import posix
 import time
 
-from ibstatus.errors import IbError, refused, told
+from ibstatus.errors import IbError, refused, told, visible
 from ibstatus.model import words
 from ibstatus.ops import say
 from ibstatus.rules import identity, plain
@@ -21,6 +21,12 @@ def run(argv: list[str]) -> int | None:
         return fail(error)
     except OSError as error:
         return fail(refused(f"finish ib {call.name}", error))
+    except KeyboardInterrupt:
+        return 130
+    except Exception:
+        from ibstatus.cli import output
+
+        return output.crashed(argv)
 
 
 def fail(error: IbError) -> int:
@@ -39,7 +45,7 @@ def put(fd: int, text: str) -> None:
 def caller_at(place: places.Place) -> identity.Caller:
     session = posix.environ.get(b"CLAUDE_CODE_SESSION_ID", b"")
     terminal = not session and (posix.isatty(0) or posix.isatty(2))
-    return identity.caller_of(place.agent, session.decode("utf-8", "replace"), terminal)
+    return identity.caller_of(place.agent, session.decode("utf-8", "surrogateescape"), terminal)
 
 
 def notify(call: plain.Call) -> int:
@@ -55,7 +61,7 @@ def send(call: plain.Call) -> int:
     sent = say.send_to_primary(place, caller_at(place), call.words[1:], call.options.get("claimed", ""), time.time())
     if sent.note:
         put(2, f"Warning: {sent.note}.\n")
-    put(1, f"Queued message for user's Claude: {sent.item['type']} {sent.item['id']}\n")
+    put(1, f"Queued message for user's Claude: {sent.item['type']} {visible(sent.item['id'])}\n")
     return 0
 
 
@@ -69,7 +75,7 @@ def report_settled(done: say.Settled) -> int:
     for note in done.notes:
         put(2, f"Warning: {note}.\n")
     for item in done.settled:
-        put(1, f"Acknowledged {'question' if item.startswith('q') else 'message'}: {item}\n")
+        put(1, f"Acknowledged {'question' if item.startswith('q') else 'message'}: {visible(item)}\n")
     if done.missing:
         hint = (
             "notices (n-…) are not acknowledged"

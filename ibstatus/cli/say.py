@@ -1,30 +1,42 @@
 """send, notify, acknowledge, log: the full command lines of the hot verbs."""
 
+import re
 import sys
 import time
+from collections.abc import Iterable
 
 import click
 from click.shell_completion import CompletionItem
 
 from ibstatus.cli import calling, output
-from ibstatus.errors import UsageError
+from ibstatus.errors import UsageError, visible
 from ibstatus.model import words
 from ibstatus.ops import say
 from ibstatus.store import agents, messages, places, questions
 
+PLAIN = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def offered(values: Iterable[tuple[object, object]], incomplete: str) -> list[CompletionItem]:
+    """Only what a shell can take as it is: an id out of a file must not become a command."""
+    return [
+        CompletionItem(str(value), help=visible(str(about).partition("\n")[0][:60]))
+        for value, about in values
+        if str(value).startswith(incomplete) and PLAIN.fullmatch(str(value))
+    ]
+
 
 def open_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """What can be acknowledged here, for shell completion."""
+    """What can be acknowledged or answered here."""
     at = places.here()
-    found = [(item["id"], item.get("content", "")) for item in messages.open_ones(at).items]
-    found += [(item["id"], item.get("question", "")) for item in questions.pending(at)]
-    return [CompletionItem(key, help=text.partition("\n")[0][:60]) for key, text in found if key.startswith(incomplete)]
+    found = [(item.get("id"), item.get("content", "")) for item in messages.open_ones(at).items]
+    return offered(
+        [*found, *((item.get("id"), item.get("question", "")) for item in questions.pending(at))], incomplete
+    )
 
 
 def receivers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [
-        CompletionItem(name) for name in (words.PRIMARY, *agents.all_ids(places.here())) if name.startswith(incomplete)
-    ]
+    return offered([(name, "") for name in (words.PRIMARY, *agents.all_ids(places.here()))], incomplete)
 
 
 def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -32,7 +44,7 @@ def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
 
 def agent_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in agents.all_ids(places.here()) if name.startswith(incomplete)]
+    return offered([(name, "") for name in agents.all_ids(places.here())], incomplete)
 
 
 as_json = click.option("--json", "json", is_flag=True, help="Print one JSON document")
@@ -65,14 +77,14 @@ def send(to: str, text: tuple[str, ...], claimed: str, json: bool) -> int:
         if json:
             output.as_json(item)
         else:
-            output.data(f"Queued message for {item['to']} {item['id']}")
+            output.data(visible(f"Queued message for {item['to']} {item['id']}"))
         return 0
     sent = say.send_to_primary(at, calling.caller(at), parts, claimed, time.time())
     output.warn(sent.note)
     if json:
         output.as_json(sent.item)
     else:
-        output.data(f"Queued message for user's Claude: {sent.item['type']} {sent.item['id']}")
+        output.data(f"Queued message for user's Claude: {sent.item['type']} {visible(sent.item['id'])}")
     return 0
 
 

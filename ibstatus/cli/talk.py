@@ -6,6 +6,7 @@ import click
 
 from ibstatus.cli import calling, output
 from ibstatus.cli.say import as_json, from_stdin, open_ids
+from ibstatus.errors import visible
 from ibstatus.ops import talk
 from ibstatus.rules import listing
 
@@ -31,7 +32,7 @@ def ask(text: tuple[str, ...], claimed: str, json: bool) -> int:
     if json:
         output.as_json(item)
         return 0
-    output.data(f"Question submitted (ID: {item['id']})")
+    output.data(visible(f"Question submitted (ID: {item['id']})"))
     output.talk(f"The answer comes into {at.agent_dir(item['agent'])}/inbox.jsonl; end your turn with WAITING.")
     return 0
 
@@ -94,5 +95,5 @@ def answer(item: str, text: tuple[str, ...], json: bool) -> int:
     if json:
         output.as_json({"id": done.item, "agent": done.agent})
     else:
-        output.data(f"Answered {done.item}: queued for {done.agent}")
+        output.data(visible(f"Answered {done.item}: queued for {done.agent}"))
     return 0

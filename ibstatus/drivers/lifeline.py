@@ -16,8 +16,12 @@ class Lifeline:
     def __init__(self, session: str) -> None:
         self.parent = os.getppid()
         self.links = links_above(self.parent, session)
+        # Started by a shell that is gone already; unless, as in a container, the client itself is process 1.
+        self.orphan = self.parent == 1 and not self.links and os.environ.get("CLAUDE_PID") != "1"
 
     def is_cut(self) -> bool:
+        if self.orphan:
+            return True
         return os.getppid() != self.parent or any(parent_of(process) != above for process, above in self.links)
 
 

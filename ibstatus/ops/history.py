@@ -29,11 +29,15 @@ def follow(place: places.Place, since: int) -> Iterator[dict[str, Any]]:
     changed.set()
     watcher = watching(place, Noticed(changed))
     try:
+        known: object = None
         while True:
             changed.clear()
-            for entry in read(place, since):
-                since = entry["seq"]
-                yield entry
+            now = events.state(place)
+            if now != known:
+                for entry in read(place, since):
+                    since = entry["seq"]
+                    yield entry
+                known = events.state(place)
             changed.wait(LOOK_EVERY)
     finally:
         if watcher is not None:

@@ -3,9 +3,8 @@
 import os
 import time
 from collections.abc import Callable
-from shlex import quote
 
-from ibstatus.errors import IbError
+from ibstatus.errors import IbError, quoted
 from ibstatus.model import words
 from ibstatus.ops import waiter
 from ibstatus.ops.waiter import Waiter
@@ -31,13 +30,21 @@ Say = Callable[[str], None]
 
 
 def listen(
-    place: places.Place, caller: identity.Caller, timeout: float | None, follow: bool, write: Write, say: Say
+    place: places.Place,
+    caller: identity.Caller,
+    timeout: float | None,
+    follow: bool,
+    write: Write,
+    say: Say,
+    stdout: int = -1,
 ) -> Outcome:
-    """Wait up to `timeout` seconds (None: for ever) and hand the lines to `write`; notes on odd lines go to `say`."""
+    """Wait up to `timeout` seconds (None: for ever) and hand the lines to `write`; notes on odd lines go to `say`.
+
+    `stdout` is the descriptor behind `write`: when its reader is gone, so are we."""
     if caller.kind == identity.AGENT:
         raise IbError(
             "An agent cannot listen: the queue is the mail of the user's Claude",
-            hint=f"only if you are the user's Claude and have strayed in here: cd {quote(place.root)}",
+            hint=f"only if you are the user's Claude and have strayed in here: cd {quoted(place.root)}",
         )
     home.enter(place)
     reader = names.listener_file(caller.session) if caller.session else words.DEFAULT_READER
@@ -45,7 +52,7 @@ def listen(
     if not lock.try_take():
         return Outcome(Ended.BUSY, holder=tap.holder(place, reader))
     try:
-        wait = Waiter(place, lock, timeout, caller.session)
+        wait = Waiter(place, lock, timeout, caller.session, stdout)
         spool.note(place, "cli", time.time(), {"kind": "listener.started", "who": reader, "pid": os.getpid()})
         try:
             told = voice_of(place, caller.session)
@@ -105,12 +112,16 @@ def ring_only(place: places.Place, session: str, wait: Waiter) -> Outcome:
 
 
 def unheard(place: places.Place, session: str) -> tuple[int, int]:
-    """(how many lines stand behind what this session was offered, where they end)."""
-    cursor = voice_of(place, session)
+    """(how many lines stand behind what this session was told, by its voice or its listener; where they end)."""
+    told, own = voice_of(place, session), cursors.read(place, names.listener_file(session))
     seen = queue.view(place)
     try:
-        if cursor is None or seen.end <= cursor.offered:
+        offered = seen.fitted(told).offered if told is not None else 0
+        if told is not None and seen.fitted(told).prompt == delivery.UNTOLD != told.prompt:
+            offered = seen.base  # the queue lost its tail: the voice will tell it all again
+        heard = max(offered, own.done if own is not None and own.done <= seen.end else 0)
+        if seen.end <= heard:
             return 0, 0
-        return seen.read(max(cursor.offered, seen.base), seen.end)[1].count(b"\n"), seen.end
+        return seen.read(max(heard, seen.base), seen.end)[1].count(b"\n"), seen.end
     finally:
         seen.close()

@@ -1,6 +1,6 @@
 """notify, send, acknowledge, log: the verbs that agents and hooks use all day. Hot: next to no imports."""
 
-from ibstatus.errors import IbError, UsageError
+from ibstatus.errors import IbError, UsageError, quoted
 from ibstatus.model import words
 from ibstatus.rules import identity, lines, names, prefixes
 from ibstatus.store import home, messages, notices, places
@@ -114,25 +114,29 @@ def acknowledge(place: places.Place, caller: identity.Caller, wanted: "list[str]
     if caller.kind == identity.AGENT:
         raise IbError(
             "An agent cannot acknowledge: that is for the user's Claude or a person",
-            hint=f"only if you are the user's Claude and have strayed in here: cd {place.root}",
+            hint=f"only if you are the user's Claude and have strayed in here: cd {quoted(place.root)}",
         )
-    writer = writer_of(caller)
     if not home.look(place):
         return Settled([], list(wanted or []), [])
-    settled: list[str] = []
-    notes: list[str] = []
-    if wanted is None or any(not item.startswith("q") for item in wanted):
-        done, note = messages.acknowledge(place, writer, caller.name, wanted, now)
-        settled += done
-        notes += [note] if note else []
-    if wanted is None or any(item not in settled for item in wanted):
+    told, asked = (wanted, wanted) if wanted is not None else open_ids(place)
+    writer = writer_of(caller)
+    settled, note = messages.acknowledge(place, writer, caller.name, told, now)
+    notes = [note]
+    if any(item not in settled for item in asked):
         from ibstatus.store import questions
 
-        done, note = questions.acknowledge(place, writer, caller.name, wanted, now)
-        settled += done
-        notes += [note] if note else []
+        more, note = questions.acknowledge(place, writer, caller.name, asked, now)
+        settled, notes = settled + more, [*notes, note]
     missing = [item for item in wanted or [] if item not in settled]
-    return Settled(settled, missing, notes)
+    return Settled(settled, missing, [note for note in notes if note])
+
+
+def open_ids(place: places.Place) -> tuple[list[str], list[str]]:
+    """The messages and questions that are open now; both read before anything is changed or waited for."""
+    from ibstatus.store import questions
+
+    told = [str(item.get("id")) for item in messages.open_ones(place).items]
+    return told, [str(item.get("id")) for item in questions.pending(place)]
 
 
 def log(
@@ -144,7 +148,8 @@ def log(
     text = text_of(parts)
     if caller.kind == identity.AGENT and agent not in ("", caller.name):
         raise IbError(
-            f"An agent writes only its own log, and this is {caller.name}", hint=f'ib send {lines.clean(agent)} "…"'
+            f"An agent writes only its own log, and this is {caller.name}",
+            hint=f'ib send {quoted(lines.clean(agent))} "…"',
         )
     if not agent and caller.kind != identity.AGENT:
         raise UsageError("Whose log? This is not an agent's worktree", hint='name the agent: ib log --id ID "…"')

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ibstatus.errors import IbError, UsageError
+from ibstatus.errors import IbError, UsageError, quoted
 from ibstatus.ops import say
 from ibstatus.rules import identity
 from ibstatus.store import agent_log, agents, config, home, inbox, messages, places, questions
@@ -28,7 +28,10 @@ def ask(
         )
     manager = agents.living_manager(place, sender)
     if manager:
-        raise IbError(f"{sender} has a manager, who answers its questions", hint=f'ib send {manager} "{short(text)}"')
+        raise IbError(
+            f"{sender} has a manager, who answers its questions",
+            hint=f"ib send {quoted(manager)} {quoted(short(text))}",
+        )
     home.enter(place)
     agents.keep(place, sender)
     item, note = questions.ask(place, say.writer_of(caller), sender, verified, text, now)
@@ -38,8 +41,8 @@ def ask(
 
 
 def short(text: str) -> str:
-    """For a hint: one line that can be pasted between double quotes."""
-    flat = " ".join(text.split()).replace('"', "'").replace("\\", "/").replace("$", "").replace("`", "'")
+    """For a hint: one line, not too long."""
+    flat = " ".join(text.split())
     return flat if len(flat) <= 80 else flat[:79] + "…"
 
 
@@ -92,11 +95,16 @@ def answer_message(place: places.Place, caller: identity.Caller, item: str, text
         raise IbError(f"There is no open message {item}", hint="ib messages")
     agent = str(sent.get("from"))
     reachable(place, agent, item)
-    inbox.deliver_answer(place, {"id": item, "agent": agent, "answer": text, "answered_by": caller.name}, now)
+    told = inbox.deliver_answer(place, {"id": item, "agent": agent, "answer": text, "answered_by": caller.name}, now)
+    if not told:
+        raise IbError(f"{agent} is gone", hint=f"ib acknowledge {quoted(item)}")
     _, note = messages.acknowledge(place, say.writer_of(caller), caller.name, [item], now)
+    if told != text:
+        hint = f'say more: ib send {quoted(agent)} "…"'
+        raise IbError(f"{item} was answered already: {short(told)}", hint=hint)
     return Answered(item, agent, note)
 
 
 def reachable(place: places.Place, agent: str, item: str) -> None:
     if not agents.exists(place, agent):
-        raise IbError(f"There is no agent {agent} to answer", hint=f"ib acknowledge {item}")
+        raise IbError(f"There is no agent {agent} to answer", hint=f"ib acknowledge {quoted(item)}")

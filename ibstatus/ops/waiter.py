@@ -7,7 +7,7 @@ from ibstatus.drivers.lifeline import Lifeline
 from ibstatus.store import atomic, bells, disk, home, locks, places, queue
 
 LOOK_EVERY = 1.0
-CLOSE_TAIL_EVERY = 3
+LOOK_ROUND_EVERY = 3  # looks: for what costs more than a look at the queue
 
 TIMEOUT, BUSY, LEFT = "timeout", "busy", "left"
 
@@ -15,15 +15,17 @@ TIMEOUT, BUSY, LEFT = "timeout", "busy", "left"
 class Waiter:
     """Holds the reader's lock and bell. Knows when the time is up and when nobody is left to hear."""
 
-    def __init__(self, place: places.Place, lock: locks.Lock, timeout: float | None, session: str) -> None:
+    def __init__(self, place: places.Place, lock: locks.Lock, timeout: float | None, session: str, stdout: int) -> None:
         self.place = place
+        self.stdout = stdout
         self.lock = lock
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self.lifeline = Lifeline(session) if session else None
         self.rung_for = rung_for(lock)
         self.ticks = 0
         self.sign(0)
-        self.bell = bells.Bell(place)
+        self.bell = bells.Bell(place, stdout)
+        queue.close_tail(place, time.time())
 
     def next(self) -> str:
         """'' to look again; otherwise why to end."""
@@ -32,12 +34,15 @@ class Waiter:
             return TIMEOUT
         if self.bell.wait(min(LOOK_EVERY, left)):
             return ""
+        if self.bell.broken:
+            return LEFT
         if not self.lock.is_mine():
             return self.come_back()
         self.ticks += 1
-        if self.ticks % CLOSE_TAIL_EVERY == 0:
+        if self.ticks % LOOK_ROUND_EVERY == 0:
             queue.close_tail(self.place, time.time())
-        return LEFT if self.alone() else ""
+            return LEFT if self.alone() else ""
+        return ""
 
     def alone(self) -> bool:
         """The session is gone: what this listener took in now, nobody would read."""
@@ -45,13 +50,13 @@ class Waiter:
 
     def come_back(self) -> str:
         """The folder was cleaned away under us: bell and lock are made anew, unless somebody else listens by now."""
-        home.enter(self.place)
         self.lock.release()
+        home.enter(self.place)
         if not self.lock.try_take():
             return BUSY
         self.sign(0)
         self.bell.close()
-        self.bell = bells.Bell(self.place)
+        self.bell = bells.Bell(self.place, self.stdout)
         return ""
 
     def sign(self, rung: int) -> None:
@@ -63,7 +68,7 @@ class Waiter:
         try:
             disk.ftruncate(self.lock.fd, 0)
             disk.pwrite(self.lock.fd, pid + b"%d\n" % rung, 0)
-            atomic.replace(self.place.home + "/notify/listener.pid", pid, durable=False)
+            atomic.put(self.place.home + "/notify/listener.pid", pid, durable=False)
         except OSError:
             return
 

@@ -2,18 +2,19 @@
 
 from typing import Any
 
-from ibstatus.rules import ages, stamps
+from ibstatus.rules import ages, lines, stamps
 
-FORM = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
+FORM = {code: f"\\x{code:02x}" for code in range(0x20)} | lines.RISKY | {0x09: "\t", 0x0A: "\\n"}
 
 
 def shown(text: object) -> str:
-    """Text of an agent on a terminal: no control character of it gets through."""
+    """Text of an agent on a terminal, in one line: no control character of it gets through."""
     return str(text).translate(FORM)
 
 
 def indented(text: object, blanks: str) -> str:
-    return shown(text).replace("\n", "\n" + blanks)
+    """The same in its own lines."""
+    return ("\n" + blanks).join(shown(line) for line in str(text).split("\n"))
 
 
 def questions(items: list[dict[str, Any]], everything: bool, now: float) -> str:
@@ -27,15 +28,15 @@ def questions(items: list[dict[str, Any]], everything: bool, now: float) -> str:
 def question(item: dict[str, Any], now: float) -> str:
     stamp = str(item.get("timestamp", ""))
     unverified = " (unverified)" if item.get("verified") is False else ""
-    lines = [
+    parts = [
         f"[{shown(item.get('status', '?'))}] {shown(item.get('id', '?'))} ({ages.age_of(stamp, now)} ago)",
         f"  From: {shown(item.get('agent', '?'))}{unverified}",
         f"  Time: {shown(stamp)}",
         f"  Question: {indented(item.get('question', ''), '            ')}",
     ]
     if "answer" in item:
-        lines.append(f"  Answer: {indented(item['answer'], '          ')}")
-    return "\n".join(lines)
+        parts.append(f"  Answer: {indented(item['answer'], '          ')}")
+    return "\n".join(parts)
 
 
 def messages(items: list[dict[str, Any]], now: float) -> str:
@@ -59,12 +60,12 @@ def event(item: dict[str, Any]) -> str:
     then = ages.epoch(str(item.get("t", "")))
     at = stamps.log(then)[:19].replace("T", " ") if then is not None else "?"
     known = ("seq", "t", "kind", "who")
-    rest = " ".join(f"{key}={compact(value)}" for key, value in item.items() if key not in known)
+    rest = " ".join(f"{shown(key)}={shown(compact(value))}" for key, value in item.items() if key not in known)
     seq, kind, who = (shown(item.get(key, "?")) for key in ("seq", "kind", "who"))
-    return f"{seq:>6}  {at}  {kind:<21}  {who}  {shown(rest)}".rstrip()
+    return f"{seq:>6}  {at}  {kind:<21}  {who}  {rest}".rstrip()
 
 
 def compact(value: object) -> str:
     if isinstance(value, list):
         return ",".join(str(part) for part in value)
-    return "yes" if value is True else str(value).replace("\n", "\\n")
+    return "yes" if value is True else str(value)

@@ -2,6 +2,8 @@
 
 import time
 
+from ibstatus.rules import lines
+
 
 def utc(now: float) -> str:
     """2026-01-11T15:30:00Z: JSON files."""
@@ -25,10 +27,7 @@ def log(now: float) -> str:
     return f"{text[:-2]}:{text[-2:]}"
 
 
-CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code != 0x09} | {
-    0x0A: "\\n",
-    0x0D: "\\r",
-}
+CONTROL = {code: f"\\x{code:02x}" for code in range(0x20)} | lines.RISKY | {0x09: "\t", 0x0A: "\\n", 0x0D: "\\r"}
 
 
 def log_entry(text: str, now: float) -> str:

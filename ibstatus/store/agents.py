@@ -1,6 +1,6 @@
 """agents/<id>/meta.json as far as the mail needs it: who there is, and who has a manager."""
 
-from ibstatus.errors import IbError
+from ibstatus.errors import IbError, quoted
 from ibstatus.rules import lines
 from ibstatus.store import disk, places, safety
 
@@ -73,4 +73,4 @@ def resolve(place: places.Place, given: str) -> str:
     if matching:
         raise IbError(f"'{given}' could be {', '.join(matching)}", hint="type more of the id")
     listed = f"there is {', '.join(known)}" if known else "there are no agents here"
-    raise IbError(f"There is no agent '{given}'", cause=listed, hint=f"ls {place.home}/agents")
+    raise IbError(f"There is no agent '{given}'", cause=listed, hint=f"ls {quoted(place.home)}/agents")

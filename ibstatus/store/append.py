@@ -7,7 +7,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import stat_result
 
-FLAGS = disk.O_RDWR | disk.O_APPEND | disk.O_CREAT | disk.O_CLOEXEC
+FLAGS = disk.O_RDWR | disk.O_APPEND | disk.O_CREAT | disk.O_NOFOLLOW | disk.O_CLOEXEC
+FILE_TYPE, REGULAR = 0o170000, 0o100000
+NOT_A_FILE = 22  # EINVAL
 
 
 class Appended:
@@ -68,7 +70,7 @@ def held(path: str) -> tuple[int, int, int]:
         fd = disk.open(path, FLAGS, 0o600)
         try:
             disk.flock(fd, disk.LOCK_EX)
-            mine = disk.fstat(fd)
+            mine = regular(disk.fstat(fd), path)
             if same(mine, path):
                 return fd, mine.st_size, mine.st_ino
         except BaseException:
@@ -81,11 +83,18 @@ def opened(path: str) -> tuple[int, int, int]:
     """(descriptor, size, inode) without a lock of its own."""
     fd = disk.open(path, FLAGS & ~disk.O_CREAT)
     try:
-        mine = disk.fstat(fd)
+        mine = regular(disk.fstat(fd), path)
     except BaseException:
         disk.close(fd)
         raise
     return fd, mine.st_size, mine.st_ino
+
+
+def regular(mine: "stat_result", path: str) -> "stat_result":
+    """What is written into a pipe that somebody put here would be gone."""
+    if mine.st_mode & FILE_TYPE != REGULAR:
+        raise OSError(NOT_A_FILE, "Not a regular file", path)
+    return mine
 
 
 def same(mine: "stat_result", path: str) -> bool:

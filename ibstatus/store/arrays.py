@@ -2,6 +2,7 @@
 
 import time
 
+from ibstatus.errors import DiskError
 from ibstatus.rules import lines
 from ibstatus.store import atomic, disk, places, safety
 
@@ -67,16 +68,23 @@ def set_aside(path: str) -> str:
 
 def save(
     place: places.Place, path: str, items: "list[Item]", owed: "Callable[[list[Item]], bool]", key: str = ""
-) -> None:
+) -> str:
     """Store the items, then carry out what they still owe and store that it is done; then bring the copy up to date.
 
-    Killed in between, the next writer finds what is owed in the file. `owed` returns True when it changed an item."""
+    Killed in between, the next writer finds what is owed in the file. `owed` returns True when it changed an item.
+    Once stored, the items are accepted: what fails then is said, not raised, or a second try would double them."""
     data = form(items, key)
-    atomic.replace(path, data)
-    if owed(items):
-        data = form(items, key)
-        atomic.replace(path, data)
+    atomic.put(path, data)
+    said = ""
+    try:
+        if owed(items):
+            data = form(items, key)
+            atomic.put(path, data)
+    except (OSError, DiskError) as error:
+        why = getattr(error, "strerror", "") or error
+        said = f"it is kept, but nobody was told yet ({why}); the next writer does that"
     safety.keep_copy(place, path, data)
+    return said
 
 
 def form(items: "list[Item]", key: str) -> bytes:

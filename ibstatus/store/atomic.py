@@ -7,23 +7,29 @@ from ibstatus.store import disk
 
 FALLBACK_MODE = 0o600
 NO_LINK = 22  # EINVAL
+TOO_MANY_LINKS = 40  # ELOOP on Linux; for people it is the text that tells
 STALE_AFTER = 3600
+FILE_TYPE, REGULAR = 0o170000, 0o100000
 
 
-def replace(path: str, data: bytes, *, durable: bool = True) -> None:
-    """Put `data` in the place of `path`; mode and owner of an existing file are kept, a symlink is followed."""
-    target = resolved(path)
+def replace(path: str, data: bytes) -> None:
+    """Put `data` in the place of a user's file; its mode and owner are kept, a symlink is followed."""
+    put(resolved(path), data)
+
+
+def put(target: str, data: bytes, *, durable: bool = True) -> None:
+    """The same for a file of our own, where a symlink is not ours and gives way."""
     folder, _, leaf = target.rpartition("/")
     temp = f"{folder}/.{leaf}.{posix.getpid():x}.{time.time_ns():x}.ib-tmp"
     try:
-        before = disk.stat(target)
+        before = disk.lstat(target)
     except FileNotFoundError:
         before = None
     fd = disk.open(temp, disk.O_WRONLY | disk.O_CREAT | disk.O_EXCL | disk.O_CLOEXEC, FALLBACK_MODE)
     try:
         try:
             disk.write_all(fd, data)
-            if before is not None:
+            if before is not None and before.st_mode & FILE_TYPE == REGULAR:
                 dress(fd, before)
             if durable:
                 disk.fsync(fd)
@@ -62,7 +68,7 @@ def resolved(path: str) -> str:
                 return path
             raise
         path = to if to.startswith("/") else f"{path.rpartition('/')[0]}/{to}"
-    return path
+    raise OSError(TOO_MANY_LINKS, "Too many levels of symbolic links", path)
 
 
 def sync_folder(folder: str) -> None:

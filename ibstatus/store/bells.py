@@ -7,6 +7,7 @@ from ibstatus.store import atomic, disk, places
 
 DEAD_AFTER = 60
 FILE_TYPE, FIFO = 0o170000, 0o010000
+RING = disk.O_WRONLY | disk.O_NONBLOCK | disk.O_NOFOLLOW | disk.O_CLOEXEC
 NOBODY = 6  # ENXIO: a FIFO that nobody has open
 
 
@@ -22,12 +23,14 @@ def ring(place: places.Place) -> int:
     for bell in bells:
         path = f"{place.bells}/{bell}"
         try:
-            fd = disk.open(path, disk.O_WRONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
+            fd = disk.open(path, RING)
         except OSError as error:
             if error.errno == NOBODY:
                 clear(path)
             continue
         try:
+            if disk.fstat(fd).st_mode & FILE_TYPE != FIFO:
+                continue  # not ours: a ring would spoil it
             disk.write(fd, b"!")
             heard += 1
         except BlockingIOError:
@@ -50,9 +53,10 @@ def clear(path: str) -> None:
 class Bell:
     """The waiter's side. Opened before the first look, so that no ring falls in between."""
 
-    __slots__ = ("fd", "path", "poll")
+    __slots__ = ("broken", "fd", "path", "poll", "stdout")
 
-    def __init__(self, place: places.Place) -> None:
+    def __init__(self, place: places.Place, stdout: int = -1) -> None:
+        """`stdout`: where the news would go; `wait` also ends when its reader is gone."""
         import select
 
         self.path = ""
@@ -60,6 +64,10 @@ class Bell:
         self.poll = select.poll()
         if self.fd >= 0:
             self.poll.register(self.fd, select.POLLIN)
+        self.stdout = stdout
+        self.broken = False
+        if stdout >= 0:
+            self.poll.register(stdout, 0)  # nothing but errors
 
     def opened(self, place: places.Place) -> int:
         """-1 where no FIFO can be made: then the look once a second is all there is."""
@@ -72,7 +80,9 @@ class Bell:
 
     def wait(self, seconds: float) -> bool:
         """True when rung within this time."""
-        if not self.poll.poll(max(0, int(seconds * 1000 + 0.999))):
+        ready = self.poll.poll(max(0, int(seconds * 1000 + 0.999)))
+        self.broken = any(fd == self.stdout for fd, _ in ready)
+        if not any(fd == self.fd for fd, _ in ready):
             return False
         try:
             disk.read(self.fd, 4096)
@@ -106,7 +116,7 @@ def is_heard(bell: str) -> bool:
     try:
         if disk.lstat(bell).st_mode & FILE_TYPE != FIFO:
             return False
-        disk.close(disk.open(bell, disk.O_WRONLY | disk.O_NONBLOCK | disk.O_CLOEXEC))
+        disk.close(disk.open(bell, RING))
     except OSError:
         return False
     return True

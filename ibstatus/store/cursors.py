@@ -4,6 +4,7 @@ from ibstatus.rules import delivery, lines
 from ibstatus.store import atomic, disk, places, safety
 
 WIDTH = 100
+FILE_TYPE, REGULAR = 0o170000, 0o100000
 LONGEST_PROMPT = 200
 LONGEST_NUMBER = 18
 LONGEST = 2048
@@ -53,7 +54,7 @@ class Held:
             self.fd = disk.open(path, disk.O_RDWR | disk.O_CLOEXEC)
         except FileNotFoundError:
             disk.make_dirs(place.cursors)
-            atomic.replace(path, form(start))
+            atomic.put(path, form(start))
             self.fd = disk.open(path, disk.O_RDWR | disk.O_CLOEXEC)
         safety.keep_link_of(place, path, self.fd)
 
@@ -72,14 +73,17 @@ class Held:
 
 def all_of(place: places.Place) -> list[tuple[delivery.Cursor, float]]:
     """Every cursor with the time of its last change."""
-    found = []
-    for name in names(place):
-        try:
-            path = place.cursor(name)
-            found.append((parse(disk.read_file(path)), disk.stat(path).st_mtime))
-        except FileNotFoundError:
-            continue
-    return found
+    return [known for name in names(place) if (known := looked_at(place, name)) is not None]
+
+
+def looked_at(place: places.Place, name: str) -> tuple[delivery.Cursor, float] | None:
+    """None for what is no cursor file, whoever put it there."""
+    path = place.cursor(name)
+    try:
+        status = disk.lstat(path)
+        return (parse(disk.read_file(path)), status.st_mtime) if status.st_mode & FILE_TYPE == REGULAR else None
+    except FileNotFoundError:
+        return None
 
 
 def names(place: places.Place) -> list[str]:
@@ -96,9 +100,5 @@ def furthest(place: places.Place) -> int:
 
 def last_confirmed(place: places.Place) -> int:
     """Where a new session starts: as far as any session confirmed. What a person read counts for that person only."""
-    best = 0
-    for name in names(place):
-        if name != OF_PERSONS:
-            cursor = read(place, name)
-            best = max(best, cursor.done if cursor else 0)
-    return best
+    known = [looked_at(place, name) for name in names(place) if name != OF_PERSONS]
+    return max((entry[0].done for entry in known if entry is not None), default=0)

@@ -9,7 +9,6 @@ import posix
 O_APPEND = posix.O_APPEND
 O_CLOEXEC = posix.O_CLOEXEC
 O_CREAT = posix.O_CREAT
-O_DIRECTORY = posix.O_DIRECTORY
 O_EXCL = posix.O_EXCL
 O_NOFOLLOW = posix.O_NOFOLLOW
 O_NONBLOCK = posix.O_NONBLOCK
@@ -43,7 +42,6 @@ rename = posix.rename
 rmdir = posix.rmdir
 stat = posix.stat
 unlink = posix.unlink
-utime = posix.utime
 write = posix.write
 # macOS has no fdatasync.
 fdatasync = getattr(posix, "fdatasync", posix.fsync)
@@ -58,7 +56,8 @@ def read_all(fd: int) -> bytes:
 
 
 def read_file(path: str) -> bytes:
-    fd = open(path, O_RDONLY | O_CLOEXEC)
+    """The whole file; a FIFO that somebody put there reads as empty, and nobody hangs on it."""
+    fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     try:
         return read_all(fd)
     finally:
@@ -69,7 +68,12 @@ def write_all(fd: int, data: bytes) -> None:
     """To a pipe or a new file, where a short write is just continued."""
     view = memoryview(data)
     while view:
-        view = view[write(fd, view) :]
+        try:
+            view = view[write(fd, view) :]
+        except BlockingIOError:  # a pipe that the caller made so: its reader is slow, not gone
+            import select
+
+            select.select([], [fd], [])
 
 
 def exists(path: str) -> bool:

@@ -6,24 +6,29 @@ spool/*.jsonl → spool/folding/ → spool/folding-<size of events.jsonl> → (a
 
 from typing import Any
 
-from filelock import FileLock
-
 from ibstatus.rules import lines
-from ibstatus.store import append, atomic, disk, places
+from ibstatus.store import append, atomic, disk, locks, places
 
 ROTATE_ABOVE = 8 << 20
 KEPT = 4
+TAIL = 1 << 16
+LONGEST_NUMBER = 16
 
 
-def fold(place: places.Place) -> None:
-    """Bring everything that was noted so far into the history."""
-    lock = place.lock("fold")
-    disk.make_dirs(lock.rpartition("/")[0])
-    with FileLock(lock, mode=0o600):
+def fold(place: places.Place, *, wait: bool = True) -> None:
+    """Bring everything that was noted so far into the history. Without `wait`, unless somebody is at it already."""
+    lock = locks.Lock(place.lock("fold"))
+    if wait:
+        lock.__enter__()
+    elif not lock.try_take():
+        return
+    try:
         finish_last(place)
         if claim(place):
             carry_over(place)
         rotate(place)
+    finally:
+        lock.release()
 
 
 def claim(place: places.Place) -> bool:
@@ -35,8 +40,8 @@ def claim(place: places.Place) -> bool:
             continue
         try:
             fd, _, _ = append.held(f"{place.spool}/{leaf}")
-        except FileNotFoundError:
-            continue
+        except OSError:
+            continue  # gone, or something that is no spool
         try:
             if not disk.exists(f"{folding}/{leaf}"):
                 disk.rename(f"{place.spool}/{leaf}", f"{folding}/{leaf}")
@@ -58,7 +63,7 @@ def complete(place: places.Place, claimed: str, size: int) -> None:
     for leaf in sorted(disk.listdir(claimed)):
         entries += parsed(disk.read_file(f"{claimed}/{leaf}"))
     entries.sort(key=lambda entry: str(entry.get("t", "")))
-    fd = disk.open(place.events, disk.O_RDWR | disk.O_CREAT | disk.O_CLOEXEC, 0o600)
+    fd = disk.open(place.events, disk.O_RDWR | disk.O_CREAT | disk.O_NOFOLLOW | disk.O_CLOEXEC, 0o600)
     try:
         disk.ftruncate(fd, size)
         seq = last_seq(place, fd, size)
@@ -79,8 +84,8 @@ def finish_last(place: places.Place) -> None:
     clear(place.spool + "/folded")
     for leaf in folders(place):
         size = leaf.removeprefix("folding-")
-        if leaf != size and size.isdigit():
-            complete(place, f"{place.spool}/{leaf}", int(size))
+        if leaf != size and size.isascii() and size.isdigit() and len(size) < LONGEST_NUMBER:
+            complete(place, f"{place.spool}/{leaf}", min(int(size), size_of(place.events)))
 
 
 def folders(place: places.Place) -> list[str]:
@@ -115,17 +120,20 @@ def parsed(data: bytes) -> list[dict[str, Any]]:
 
 
 def last_seq(place: places.Place, fd: int, size: int) -> int:
-    tail = disk.pread(fd, min(size, 1 << 16), max(0, size - (1 << 16)))
-    if not tail.strip() and disk.exists(place.events + ".1"):
-        tail = disk.read_file(place.events + ".1")[-(1 << 16) :]
-    for raw in reversed(tail.split(b"\n")):
-        try:
-            value = lines.decode(raw.decode("utf-8", "replace"))
-        except ValueError:
-            continue
-        if isinstance(value, dict) and isinstance(value.get("seq"), int):
-            return int(value["seq"])
-    return 0
+    """The number of the last event that there is, however long its line."""
+    window = TAIL
+    while size:
+        found = with_seq(disk.pread(fd, min(size, window), max(0, size - window)))
+        if found:
+            return int(found[-1]["seq"])
+        if window >= size:
+            break
+        window *= 8
+    try:
+        older = with_seq(disk.read_file(place.events + ".1"))
+    except FileNotFoundError:
+        return 0
+    return int(older[-1]["seq"]) if older else 0
 
 
 def size_of(path: str) -> int:
@@ -154,7 +162,8 @@ def read(place: places.Place, since: int = 0) -> list[dict[str, Any]]:
             part = with_seq(disk.read_file(path))
         except FileNotFoundError:
             continue
-        found = [entry for entry in part if entry["seq"] > since] + found
+        begins = found[0]["seq"] if found else None  # a rotation in between shows a file twice
+        found = [entry for entry in part if entry["seq"] > since and (begins is None or entry["seq"] < begins)] + found
         if part and part[0]["seq"] <= since + 1:
             break
     return found
@@ -170,3 +179,13 @@ def with_seq(data: bytes) -> list[dict[str, Any]]:
         if isinstance(value, dict) and isinstance(value.get("seq"), int):
             found.append(value)
     return found
+
+
+def state(place: places.Place) -> tuple[int, ...]:
+    """Changes whenever something was noted or folded; cheap to ask."""
+    sizes = [size_of(f"{place.spool}/{leaf}") for leaf in folders(place) if leaf.endswith(".jsonl")]
+    try:
+        history = disk.stat(place.events)
+    except FileNotFoundError:
+        return (0, 0, *sizes)
+    return (history.st_ino, history.st_size, *sizes)

@@ -54,9 +54,9 @@ def make(place: places.Place, gitignore: bool) -> None:
             safety.restore(place, path)
     restore_cursors(place)
     agents.restore(place)
-    atomic.replace(place.safe + "/root", os.fsencode(place.root) + b"\n")
-    atomic.replace(place.safe + "/version", home.CURRENT)
-    atomic.replace(place.version, home.CURRENT)  # last: until it stands, the next command does all this again
+    atomic.put(place.safe + "/root", os.fsencode(place.root) + b"\n")
+    atomic.put(place.safe + "/version", home.CURRENT)
+    atomic.put(place.version, home.CURRENT)  # last: until it stands, the next command does all this again
 
 
 def close_to_others(place: places.Place) -> None:
@@ -82,7 +82,7 @@ def identify(place: places.Place) -> None:
         known = b"" if copied else safety.read_copy(place, place.repo_id) or b""
         if not is_repo_id(known):
             known = os.urandom(4).hex().encode() + b"\n"
-        atomic.replace(place.repo_id, known)
+        atomic.put(place.repo_id, known)
     if safety.read_copy(place, place.repo_id) != known:
         safety.keep_copy(place, place.repo_id, known)
 

@@ -2,7 +2,7 @@
 
 from ibstatus.errors import IbError
 from ibstatus.model import words
-from ibstatus.store import disk, places
+from ibstatus.store import agents, disk, places
 
 CURRENT = b"%d\n" % words.FORMAT
 
@@ -28,6 +28,8 @@ def enter(place: places.Place) -> None:
         from ibstatus.store import founding
 
         founding.settle(place)
+    if place.agent:
+        agents.keep(place, place.agent)
 
 
 def look(place: places.Place) -> bool:

@@ -28,27 +28,25 @@ def put(place: places.Place, writer: str, to: str, sender: str, verified: bool, 
     return item
 
 
-def deliver_answer(place: places.Place, question: "Item", now: float) -> None:
-    """The answer to a question, once. When the agent is gone nobody waits for it."""
+def deliver_answer(place: places.Place, question: "Item", now: float) -> str:
+    """The answer to a question or message, once: returns the text that stands in the inbox under its id, which is an
+    earlier one if there was one. '' when the agent is gone: nobody waits for it."""
     agent, who, text = str(question.get("agent", "")), str(question.get("answered_by", "")), str(question["answer"])
-    if not agent or "/" in agent or len(agent.encode()) > LONGEST_NAME:
-        return  # a name out of a file that anybody may have edited
+    if not agent or "/" in agent or "\0" in agent or len(agent.encode()) > LONGEST_NAME:
+        return ""  # a name out of a file that anybody may have edited
+    key = "a-" + str(question["id"])
+    item = {"id": key, "ts": stamps.utc(now), "from": who, "msg": text, "question": question["id"]}
     with locks.Lock(place.lock("agent-" + agent)):
         try:
             disk.stat(place.agent_dir(agent))
         except FileNotFoundError:
-            return
-        item = {
-            "id": "a-" + str(question["id"]),
-            "ts": stamps.utc(now),
-            "from": who,
-            "msg": text,
-            "question": question["id"],
-        }
-        if holds(place, agent, item["id"]):
-            return
+            return ""
+        before = held(place, agent, key)
+        if before:
+            return before
         write(place, agent, item)
     agent_log.write(place, agent, f"Received message from {who}: {text}", now)
+    return text
 
 
 def write(place: places.Place, agent: str, item: "Item") -> None:
@@ -60,9 +58,10 @@ def write(place: places.Place, agent: str, item: "Item") -> None:
     agents.keep(place, agent)
 
 
-def holds(place: places.Place, agent: str, item: str) -> bool:
+def held(place: places.Place, agent: str, key: str) -> str:
+    """The text that waits under this id, or ''; a line torn by a kill does not count."""
     try:
         data = disk.read_file(path_of(place, agent))
     except FileNotFoundError:
-        return False
-    return item in telling.told(data, 0, 0).fresh  # a line torn by a kill does not count
+        return ""
+    return next((str(line["msg"]) for line in telling.told(data, 0, 0).values if line["id"] == key), "")

@@ -33,14 +33,14 @@ def send(place: places.Place, writer: str, sender: str, verified: bool, kind: st
         }
         if not verified:
             item["verified"] = False
-        save(place, writer, [*items, item], now, fresh=item)
+        said = save(place, writer, [*items, item], now, fresh=item)
     if kind not in words.WAKES:
         spool.note(place, writer, now, {"kind": "message.queued", "who": sender, "id": item["id"], "type": kind})
-    return Sent(item, loaded.note)
+    return Sent(item, "; ".join(note for note in (loaded.note, said) if note))
 
 
-def save(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> None:
-    arrays.save(place, place.messages, items, lambda items: mend(place, writer, items, now, fresh))
+def save(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> str:
+    return arrays.save(place, place.messages, items, lambda items: mend(place, writer, items, now, fresh))
 
 
 def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None") -> bool:
@@ -59,11 +59,9 @@ def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fres
     return changed
 
 
-def acknowledge(
-    place: places.Place, writer: str, who: str, wanted: "list[str] | None", now: float
-) -> tuple[list[str], str]:
-    """Remove these messages; None means all that there are. Returns (the ids that went, what there is to say)."""
-    before = {str(item.get("id")) for item in open_ones(place).items} if wanted is None else set(wanted)
+def acknowledge(place: places.Place, writer: str, who: str, wanted: list[str], now: float) -> tuple[list[str], str]:
+    """Remove these messages. Returns (the ids that went, what there is to say)."""
+    before = {item for item in wanted if not item.startswith("q-")}
     if not before:
         return [], ""
     with locks.Lock(place.lock("messages")):

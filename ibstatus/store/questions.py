@@ -1,6 +1,6 @@
 """user-questions.json: what agents asked, kept with its answer. Marked when acknowledged, never removed while open."""
 
-from ibstatus.errors import IbError
+from ibstatus.errors import IbError, quoted
 from ibstatus.model import words
 from ibstatus.rules import stamps
 from ibstatus.store import arrays, ids, inbox, locks, notices, places, queue, spool
@@ -29,8 +29,8 @@ def ask(place: places.Place, writer: str, agent: str, verified: bool, text: str,
             item["verified"] = False
         items = [*thinned(loaded.items), item]
         spool.note(place, writer, now, {"kind": "question.asked", "who": agent, "id": item["id"]})
-        save(place, writer, items, now, fresh=item)
-    return item, loaded.note
+        said = save(place, writer, items, now, fresh=item)
+    return item, "; ".join(note for note in (loaded.note, said) if note)
 
 
 def thinned(items: "list[Item]") -> "list[Item]":
@@ -40,9 +40,9 @@ def thinned(items: "list[Item]") -> "list[Item]":
     return [item for item in items if id(item) not in drop]
 
 
-def save(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> None:
+def save(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None" = None) -> str:
     """Store, then carry out what is still owed: the queue line of a question, the inbox line of an answer."""
-    arrays.save(place, place.questions, items, lambda items: mend(place, writer, items, now, fresh), KEY)
+    return arrays.save(place, place.questions, items, lambda items: mend(place, writer, items, now, fresh), KEY)
 
 
 def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None") -> bool:
@@ -55,10 +55,19 @@ def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fres
                 text = f"Agent {agent} asks: {item.get('question', '')}"
                 notices.post(place, writer, key, "question", agent, item.get("verified") is not False, text, now)
             item["queued"] = changed = True
-        if unsent(item):
-            inbox.deliver_answer(place, item, now)
+    for item in items:
+        if unsent(item) and delivered(place, item, now):
             item["sent"] = changed = True
     return changed
+
+
+def delivered(place: places.Place, item: "Item", now: float) -> bool:
+    """False when the agent's inbox cannot be written: the answer stays owed, and stops nobody else's question."""
+    try:
+        inbox.deliver_answer(place, item, now)
+    except (OSError, IbError):
+        return False
+    return True
 
 
 def unsent(item: "Item") -> bool:
@@ -81,6 +90,12 @@ def answer(
             raise answered(found)
         found.update(status=ACKNOWLEDGED, acknowledged_at=stamps.utc(now), answer=text, answered_by=who, sent=False)
         save(place, writer, loaded.items, now)
+    if unsent(found):
+        agent = str(found.get("agent"))
+        raise IbError(
+            f"The answer is kept, but the inbox of {agent} cannot be written; the next ib ask or answer tries again",
+            hint=f"ls -l {quoted(inbox.path_of(place, agent))}",
+        )
     spool.note(
         place,
         writer,
@@ -94,15 +109,13 @@ def answer(
 def answered(item: "Item") -> IbError:
     return IbError(
         f"{item['id']} was answered already: {str(item['answer'])[:80]}",
-        hint=f'say more: ib send {item.get("agent")} "…"',
+        hint=f'say more: ib send {quoted(item.get("agent"))} "…"',
     )
 
 
-def acknowledge(
-    place: places.Place, writer: str, who: str, wanted: "list[str] | None", now: float
-) -> tuple[list[str], str]:
-    """Mark these questions; None means all pending ones. Once more is fine: the id is settled either way."""
-    before = [str(item.get("id")) for item in pending(place)] if wanted is None else wanted
+def acknowledge(place: places.Place, writer: str, who: str, wanted: list[str], now: float) -> tuple[list[str], str]:
+    """Mark these questions. Once more is fine: the id is settled either way."""
+    before = {item for item in wanted if not item.startswith("msg-")}
     if not before:
         return [], ""
     with locks.Lock(place.lock("questions")):

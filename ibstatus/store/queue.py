@@ -91,7 +91,7 @@ class View:
         if self.fd < 0:
             return cursor
         fit = delivery.fitted(cursor, self.base, self.end)
-        if cursor.done <= self.end and self.starts_line(fit.done) and self.starts_line(fit.offered):
+        if cursor.offered <= self.end and self.starts_line(fit.done) and self.starts_line(fit.offered):
             return fit
         return delivery.Cursor(self.base, fit.offered, delivery.UNTOLD)
 
@@ -120,11 +120,11 @@ def view(place: places.Place) -> View:
     """Open the queue; an empty view when there is none. The caller closes it."""
     while True:
         try:
-            fd = disk.open(place.queue, disk.O_RDONLY | disk.O_CLOEXEC)
+            fd = disk.open(place.queue, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
         except FileNotFoundError:
             if not safety.restore(place, place.queue):
                 return View(-1, 0, 0, 0)  # no cursor moves for it: the queue may be there the next moment
-            fd = disk.open(place.queue, disk.O_RDONLY | disk.O_CLOEXEC)
+            fd = disk.open(place.queue, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
         try:
             status = disk.fstat(fd)
             base = known_base(place, fd, status.st_ino, status.st_size)
@@ -229,7 +229,7 @@ def adopt(place: places.Place, fd: int) -> int | None:
 
 
 def set_base(place: places.Place, text: bytes) -> None:
-    atomic.replace(place.queue_base, text)
+    atomic.put(place.queue_base, text)
     safety.relink(place.queue_base, place.safe_copy(place.queue_base))
 
 

@@ -44,7 +44,7 @@ def relink(path: str, copy: str) -> None:
         return
     except OSError:
         try:  # another file system, or one without hard links
-            atomic.replace(copy, disk.read_file(path), durable=False)
+            atomic.put(copy, disk.read_file(path), durable=False)
         except OSError:
             return
 
@@ -54,7 +54,7 @@ def keep_copy(place: places.Place, path: str, data: bytes) -> None:
     copy = place.safe_copy(path)
     try:
         disk.make_dirs(copy.rpartition("/")[0])
-        atomic.replace(copy, data)
+        atomic.put(copy, data)
     except OSError:
         return
 
@@ -85,7 +85,7 @@ def put_back(copy: str, path: str) -> None:
     """A file of its own with the copy's bytes: one that is edited in place must not take its copy along."""
     folder, _, leaf = path.rpartition("/")
     temp = f"{folder}/.{leaf}.{posix.getpid():x}.ib-tmp"
-    atomic.replace(temp, disk.read_file(copy))
+    atomic.put(temp, disk.read_file(copy))
     try:
         disk.link(temp, path)
     except FileExistsError:

@@ -26,7 +26,7 @@ def note(place: places.Place, writer: str, now: float, *events: "Mapping[str, ob
         if done.end > FOLD_ABOVE and (done.end - len(data)) // FOLD_STEP != done.end // FOLD_STEP:
             from ibstatus.store import events as history
 
-            history.fold(place)
+            history.fold(place, wait=False)  # the caller may hold other locks
     except Exception:  # a note that cannot be kept must not undo what it tells of
         return False
     return True

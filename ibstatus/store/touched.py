@@ -44,7 +44,7 @@ def add(place: places.Place, name: str, path: str, line: str) -> None:
     folder = path.rpartition("/")[0]
     value = {"existed": before is not None, "added": added, "made_folder": not disk.exists(folder)}
     disk.make_dirs(place.safe + "/touched")
-    atomic.replace(record(place, name), lines.encode(value).encode() + b"\n" + (before or b""))
+    atomic.put(record(place, name), lines.encode(value).encode() + b"\n" + (before or b""))
     disk.make_dirs(folder, 0o777)
     fd = disk.open(path, MAKE, 0o666)
     try:

@@ -2,7 +2,7 @@
 
 import time
 
-from ibstatus.store import append, atomic, cursors, disk, places, queue, safety
+from ibstatus.store import append, atomic, cursors, disk, locks, places, queue, safety
 
 FRESH = 24 * 3600
 FORGOTTEN = 30 * 24 * 3600
@@ -73,6 +73,6 @@ def forget_old_cursors(place: places.Place, now: float) -> None:
             old = now - disk.stat(path).st_mtime > FORGOTTEN
         except FileNotFoundError:
             continue
-        if old and name != cursors.OF_PERSONS:
+        if old and name != cursors.OF_PERSONS and not locks.is_held(place.lock("cursor-" + name)):
             atomic.forget(place.safe_copy(path))
             atomic.forget(path)

@@ -61,14 +61,14 @@ def hear(place: places.Place, session: str, event: str, prompt: str) -> Offer:
         return offer
     offer.lock = lock
     try:
-        begin(offer, event, prompt)
+        begin(offer, session, event, prompt)
     except BaseException:
         offer.__exit__()
         raise
     return offer
 
 
-def begin(offer: Offer, event: str, prompt: str) -> None:
+def begin(offer: Offer, session: str, event: str, prompt: str) -> None:
     place = offer.place
     seen = queue.view(place)
     try:
@@ -86,7 +86,8 @@ def begin(offer: Offer, event: str, prompt: str) -> None:
             offer.held.write(step.claim if step.tells else step.settle)
         if step.tells:
             at, data = seen.read(step.again_from, step.end)
-            offer.told = telling.told(data, at, step.fresh_from)
+            own = cursors.read(place, names.listener_file(session))  # what it printed itself is a repeat
+            offer.told = telling.told(data, at, max(step.fresh_from, own.done if own is not None else 0))
     finally:
         seen.close()
     if offer.confirmed:

@@ -135,7 +135,7 @@ def test_asking_is_for_agents_without_a_living_manager(repo: places.Place, ib: I
     person = ib("ask", "Why?")
 
     assert managed.code == 1
-    assert 'Hint: ib send lead "Why?"' in managed.err
+    assert "Hint: ib send lead 'Why?'" in managed.err
     assert orphan.code == 0
     assert person.code == 2
     told = ib("send", "lead", "Why?", cwd=Path(repo.agent_dir("worker"), "repo"))

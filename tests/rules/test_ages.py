@@ -39,6 +39,6 @@ def test_what_we_write_we_read(now: int) -> None:
 
 @given(st.text())
 def test_a_log_entry_is_one_line(text: str) -> None:
-    entry = stamps.log_entry(text.replace("\u2028", "").replace("\u2029", ""), 0)
+    entry = stamps.log_entry(text, 0)
 
     assert len(entry.splitlines()) == 1

@@ -129,7 +129,8 @@ def test_odd_items_of_somebody_else_stop_nobody(place: places.Place) -> None:
     assert len(messages.open_ones(place).items) == len(ODD) + 1
     lines = [json.loads(line) for line in Path(place.queue).read_text().splitlines()]
     assert [line["id"] for line in lines] == ["7", "msg-y", sent.item["id"]]
-    gone, _ = messages.acknowledge(place, "cli", "user", None, NOW)
+    known = [str(item.get("id")) for item in messages.open_ones(place).items]
+    gone, _ = messages.acknowledge(place, "cli", "user", known, NOW)
     assert len(gone) == len(ODD) + 1
     assert messages.open_ones(place).items == []
 
@@ -149,7 +150,8 @@ def test_odd_questions_of_somebody_else_stop_nobody(place: places.Place) -> None
     questions.ask(place, "cli", "a", True, "mine?", NOW)
     assert len(questions.all_of(place).items) == len(odd) + 1
     assert not list(Path(place.root).rglob("inbox.jsonl")), "an answer went where nobody asked"
-    settled, _ = questions.acknowledge(place, "cli", "user", None, NOW)
+    known = [str(item.get("id")) for item in questions.pending(place)]
+    settled, _ = questions.acknowledge(place, "cli", "user", known, NOW)
     assert len(settled) == 3
     assert questions.pending(place) == []
 

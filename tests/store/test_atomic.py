@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import atomic, disk
+from ibstatus.store import atomic, disk, home, messages, notices, places
+from tests.faults import Faults
 
 
 def test_mode_is_kept_and_a_new_file_is_private(tmp_path: Path) -> None:
@@ -74,3 +75,22 @@ def test_two_links_to_the_same_file_part(tmp_path: Path) -> None:
     os.link(tmp_path / "x", tmp_path / "copy")
     atomic.replace(str(tmp_path / "x"), b"two")
     assert (tmp_path / "copy").read_bytes() == b"one"
+
+
+def test_nothing_is_promised_before_it_is_synced(repo: places.Place, faults: Faults) -> None:
+    """After the last write to a file of a promise comes a sync: of the array, of the queue."""
+    home.enter(repo)
+    messages.send(repo, "cli", "a", True, "question", "first", 1.0)
+    faults.arm(10_000, 5)
+    messages.send(repo, "cli", "a", True, "question", "second", 2.0)
+    stored = faults.trace
+    faults.arm(10_000, 5)
+    notices.notify(repo, "cli", "complete", "a", True, "third", 3.0)
+    noticed = faults.trace
+    faults.disarm()
+
+    assert stored.count("rename") == 3
+    for at, name in enumerate(stored):
+        if name == "rename":
+            assert "fsync" in stored[:at][-3:], "renamed before its bytes were safe"
+    assert "fdatasync" in noticed[noticed.index("write") :]

@@ -68,8 +68,8 @@ def test_acknowledge(place: places.Place) -> None:
     one, two, three = (send(place, "status")["id"] for _ in range(3))
     assert messages.acknowledge(place, "cli", "user", [two, "msg-0-nobody"], NOW)[0] == [two]
     assert messages.acknowledge(place, "cli", "user", [two], NOW)[0] == []
-    assert messages.acknowledge(place, "cli", "user", None, NOW)[0] == [one, three]
-    assert messages.acknowledge(place, "cli", "user", None, NOW)[0] == []
+    assert messages.acknowledge(place, "cli", "user", [one, three], NOW)[0] == [one, three]
+    assert messages.acknowledge(place, "cli", "user", [one, three], NOW)[0] == []
     assert json.loads(Path(place.messages).read_text()) == []
 
 

@@ -14,7 +14,21 @@ import pytest
 
 from ibstatus.model import words
 from ibstatus.rules import delivery
-from ibstatus.store import disk, home, inbox, messages, notices, places, questions, queue, tap, voice
+from ibstatus.store import (
+    disk,
+    events,
+    home,
+    inbox,
+    locks,
+    messages,
+    notices,
+    places,
+    questions,
+    queue,
+    spool,
+    tap,
+    voice,
+)
 
 WRITERS = 8
 APPENDS = 25
@@ -200,3 +214,45 @@ def test_two_answers_at_once_are_one(place: places.Place) -> None:
     assert len(said) == 1, "an answer was accepted, and nobody will hear it"
     lines = Path(place.agent_dir("a") + "/inbox.jsonl").read_text().splitlines()
     assert [json.loads(line)["msg"] for line in lines] == said
+
+
+def test_locks_are_taken_in_their_order(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is waited for while one that stands behind it is held; with a spool that wants folding, too."""
+    order = ("init", "fold", "messages", "questions", "cursor", "queue", "agent")
+    place = repo
+    home.enter(place)
+    held: list[int] = []
+    wrong: list[str] = []
+    real_enter, real_release = locks.Lock.__enter__, locks.Lock.release
+
+    def rank(lock: locks.Lock) -> int:
+        return order.index(Path(lock.path).name.partition("-")[0])
+
+    def enter(lock: locks.Lock) -> locks.Lock:
+        if held and rank(lock) < max(held):
+            wrong.append(f"{lock.path} while holding {order[max(held)]}")
+        held.append(rank(lock))
+        return real_enter(lock)
+
+    def release(lock: locks.Lock) -> None:
+        if lock.fd >= 0 and rank(lock) in held:
+            held.remove(rank(lock))
+        real_release(lock)
+
+    monkeypatch.setattr(locks.Lock, "__enter__", enter)
+    monkeypatch.setattr(locks.Lock, "release", release)
+    monkeypatch.setattr(spool, "FOLD_ABOVE", 10)
+    monkeypatch.setattr(spool, "FOLD_STEP", 10)
+    Path(place.agent_dir("a")).mkdir(parents=True)
+    for number in range(3):
+        sent = messages.send(place, "cli", "a", True, "question", "x", time.time()).item["id"]
+        asked = questions.ask(place, "cli", "a", True, "x", time.time())[0]["id"]
+        questions.answer(place, "cli", "user", asked, "y", time.time())
+        messages.acknowledge(place, "cli", "user", [sent], time.time())
+        reading = tap.Tap(place, f"r{number}")
+        reading.pour(lambda data: None)
+        reading.close()
+        events.fold(place)
+
+    assert wrong == []
+    assert held == []
