@@ -44,9 +44,14 @@ class Raw:
             os.close(fd)
 
 
-def listener(place: places.Place) -> subprocess.Popen[bytes]:
-    started = subprocess.Popen(ib("listen", "--follow"), cwd=place.root, stdout=subprocess.PIPE)
-    while not locks.is_held(place.lock("cursor-default")) or not os.listdir(place.bells):
+def listener(place: places.Place, session: str = "") -> subprocess.Popen[bytes]:
+    """One that waits; of a session as the client starts it, under a shell that carries the session's id."""
+    argv, env = ib("listen", "--follow"), dict(os.environ)
+    if session:
+        argv, env["CLAUDE_CODE_SESSION_ID"] = ["bash", "-c", f"exec bash -c '{' '.join(argv)} & wait'"], session
+    before = len(os.listdir(place.bells)) if os.path.isdir(place.bells) else 0
+    started = subprocess.Popen(argv, cwd=place.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    while not os.path.isdir(place.bells) or len(os.listdir(place.bells)) == before:
         time.sleep(0.01)
     return started
 

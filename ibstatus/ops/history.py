@@ -37,7 +37,7 @@ def follow(place: places.Place, since: int) -> Iterator[dict[str, Any]]:
                 for entry in read(place, since):
                     since = entry["seq"]
                     yield entry
-                known = events.state(place)
+                known = now  # as it was before the reading: what came meanwhile is seen at the next look
             changed.wait(LOOK_EVERY)
     finally:
         if watcher is not None:

@@ -7,7 +7,7 @@ from ibstatus.drivers.lifeline import Lifeline
 from ibstatus.store import atomic, bells, disk, home, locks, places, queue
 
 LOOK_EVERY = 1.0
-LOOK_ROUND_EVERY = 3  # looks: for what costs more than a look at the queue
+LOOK_ROUND_EVERY = 5
 
 TIMEOUT, BUSY, LEFT = "timeout", "busy", "left"
 
@@ -36,13 +36,15 @@ class Waiter:
             return ""
         if self.bell.broken:
             return LEFT
+        self.ticks += 1
+        return "" if self.ticks % LOOK_ROUND_EVERY else self.look_round()
+
+    def look_round(self) -> str:
+        """What costs more than a look at the queue, and may be seen some seconds later."""
         if not self.lock.is_mine():
             return self.come_back()
-        self.ticks += 1
-        if self.ticks % LOOK_ROUND_EVERY == 0:
-            queue.close_tail(self.place, time.time())
-            return LEFT if self.alone() else ""
-        return ""
+        queue.close_tail(self.place, time.time())
+        return LEFT if self.alone() else ""
 
     def alone(self) -> bool:
         """The session is gone: what this listener took in now, nobody would read."""

@@ -81,6 +81,8 @@ class Bell:
     def wait(self, seconds: float) -> bool:
         """True when rung within this time."""
         ready = self.poll.poll(max(0, int(seconds * 1000 + 0.999)))
+        if not ready:
+            return False
         self.broken = any(fd == self.stdout for fd, _ in ready)
         if not any(fd == self.fd for fd, _ in ready):
             return False
