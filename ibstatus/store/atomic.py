@@ -5,6 +5,10 @@ import time
 
 from ibstatus.store import disk
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 FALLBACK_MODE = 0o600
 NO_LINK = 22  # EINVAL
 TOO_MANY_LINKS = 40  # ELOOP on Linux; for people it is the text that tells
@@ -12,12 +16,14 @@ STALE_AFTER = 3600
 FILE_TYPE, REGULAR = 0o170000, 0o100000
 
 
-def replace(path: str, data: bytes) -> None:
-    """Put `data` in the place of a user's file; its mode and owner are kept, a symlink is followed."""
-    put(resolved(path), data)
+def replace(path: str, data: bytes, still: "Callable[[], bool] | None" = None) -> bool:
+    """Put `data` in the place of a user's file; its mode and owner are kept, a symlink is followed.
+
+    `still` is asked when all is written and only the rename is left: False, and nothing is replaced."""
+    return put(resolved(path), data, still=still)
 
 
-def put(target: str, data: bytes, *, durable: bool = True) -> None:
+def put(target: str, data: bytes, *, durable: bool = True, still: "Callable[[], bool] | None" = None) -> bool:
     """The same for a file of our own, where a symlink is not ours and gives way."""
     folder, _, leaf = target.rpartition("/")
     temp = f"{folder}/.{leaf}.{posix.getpid():x}.{time.time_ns():x}.ib-tmp"
@@ -35,12 +41,16 @@ def put(target: str, data: bytes, *, durable: bool = True) -> None:
                 disk.fsync(fd)
         finally:
             disk.close(fd)
+        if still is not None and not still():
+            forget(temp)
+            return False
         disk.rename(temp, target)
     except BaseException:
         forget(temp)
         raise
     if durable:
         sync_folder(folder)
+    return True
 
 
 def dress(fd: int, before: object) -> None:

@@ -156,17 +156,19 @@ def change(place: places.Place, source: str, edit: "Callable[[File], str]") -> b
                 text = edit(file)
                 if text == file.text:
                     return False
-                if content(path) == file.data:  # no editor has saved it meanwhile
-                    put(file, text)
+                if put(file, text):
                     return True
     except OSError as error:
         raise refused(f"change {path}", error) from error
     raise IbError(f"{path} keeps changing", hint="try again when its other writer is done")
 
 
-def put(file: File, text: str) -> None:
+def put(file: File, text: str) -> bool:
+    """False when an editor has saved the file meanwhile."""
     marked = file.data is not None and file.data.decode().startswith(MARK)
-    atomic.replace(file.path, ((MARK if marked else "") + text).encode())
+    data = ((MARK if marked else "") + text).encode()
+    if not atomic.replace(file.path, data, lambda: content(file.path) == file.data):
+        return False
     try:
         if file.data is None and file.source == settings.PROJECT:
             disk.chmod(file.path, 0o666 & ~umask())  # it is meant to be committed: as readable as any file here
@@ -174,6 +176,7 @@ def put(file: File, text: str) -> None:
         atomic.sweep(atomic.resolved(file.path).rpartition("/")[0], time.time())
     except OSError:
         pass  # the change itself is made
+    return True
 
 
 def umask() -> int:

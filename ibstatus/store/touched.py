@@ -59,13 +59,13 @@ def give_back(place: places.Place, name: str, path: str) -> Touched | None:
     noted = known(place, name, path)
     if noted is None:
         return None
-    now = content(path)
-    if now is not None:
+    while (now := content(path)) is not None:
         rest = without(now, noted)
         if rest is None:
             disk.unlink(path)
-        elif rest != now:
-            atomic.replace(path, rest)
+        elif rest != now and not atomic.replace(path, rest, lambda seen=now: content(path) == seen):  # type: ignore[misc]
+            continue  # somebody saved it meanwhile
+        break
     clear_temps(path)
     if noted.made_folder:
         remove_empty(path.rpartition("/")[0])

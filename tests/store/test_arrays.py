@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.store import arrays, home, messages, places, questions
+from ibstatus.store import arrays, messages, places, questions
 from tests.conftest import Done
 
 NOW = 1_800_000_000.0
@@ -27,14 +27,6 @@ BROKEN = {
     "two": b"[] []",
     "deep": b"[" * 100_000,
 }
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> places.Place:
-    (tmp_path / ".git").mkdir()
-    found = places.Place(str(tmp_path), str(tmp_path / ".git"))
-    home.enter(found)
-    return found
 
 
 def send(place: places.Place, text: str) -> messages.Sent:

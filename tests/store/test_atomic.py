@@ -94,3 +94,12 @@ def test_nothing_is_promised_before_it_is_synced(repo: places.Place, faults: Fau
         if name == "rename":
             assert "fsync" in stored[:at][-3:], "renamed before its bytes were safe"
     assert "fdatasync" in noticed[noticed.index("write") :]
+
+
+def test_a_save_by_somebody_else_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("theirs")
+
+    assert not atomic.replace(str(path), b"ours", lambda: path.read_text() == "read before")
+    assert path.read_text() == "theirs"
+    assert os.listdir(tmp_path) == ["x"]

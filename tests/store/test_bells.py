@@ -7,17 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import bells, disk, home, notices, places
+from ibstatus.store import bells, disk, notices, places
 
 LONG_AGO = 1_000_000_000
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> places.Place:
-    (tmp_path / ".git").mkdir()
-    found = places.Place(str(tmp_path), str(tmp_path / ".git"))
-    home.enter(found)
-    return found
 
 
 def test_a_ring_before_the_wait_is_heard(place: places.Place) -> None:

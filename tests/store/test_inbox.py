@@ -6,18 +6,14 @@ from typing import Any
 
 import pytest
 
-from ibstatus.store import home, inbox, places
+from ibstatus.store import inbox, places
 
 NOW = 1_800_000_000.0
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> places.Place:
-    (tmp_path / ".git").mkdir()
-    found = places.Place(str(tmp_path), str(tmp_path / ".git"))
-    home.enter(found)
-    Path(found.agent_dir("a")).mkdir(parents=True)
-    return found
+@pytest.fixture(autouse=True)
+def an_agent(place: places.Place) -> None:
+    Path(place.agent_dir("a")).mkdir(parents=True)
 
 
 def items(place: places.Place) -> list[dict[str, Any]]:

@@ -7,17 +7,9 @@ from typing import Any
 import pytest
 
 from ibstatus.model import words
-from ibstatus.store import arrays, home, messages, places
+from ibstatus.store import arrays, messages, places
 
 NOW = 1_800_000_000.0
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> places.Place:
-    (tmp_path / ".git").mkdir()
-    found = places.Place(str(tmp_path), str(tmp_path / ".git"))
-    home.enter(found)
-    return found
 
 
 def send(place: places.Place, kind: str, text: str = "text", verified: bool = True) -> dict[str, Any]:

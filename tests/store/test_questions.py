@@ -6,18 +6,14 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.store import arrays, home, inbox, places, questions
+from ibstatus.store import arrays, inbox, places, questions
 
 NOW = 1_800_000_000.0
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> places.Place:
-    (tmp_path / ".git").mkdir()
-    found = places.Place(str(tmp_path), str(tmp_path / ".git"))
-    home.enter(found)
-    Path(found.agent_dir("a")).mkdir(parents=True)
-    return found
+@pytest.fixture(autouse=True)
+def an_agent(place: places.Place) -> None:
+    Path(place.agent_dir("a")).mkdir(parents=True)
 
 
 def ask(place: places.Place, text: str = "which port?") -> str:

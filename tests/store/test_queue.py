@@ -10,17 +10,9 @@ from typing import Any
 import pytest
 
 from ibstatus.model import words
-from ibstatus.store import cursors, disk, home, locks, messages, notices, places, queue, safety, tap
+from ibstatus.store import cursors, disk, locks, messages, notices, places, queue, safety, tap
 
 NOW = 1_800_000_000.0
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> places.Place:
-    (tmp_path / ".git").mkdir()
-    found = places.Place(str(tmp_path), str(tmp_path / ".git"))
-    home.enter(found)
-    return found
 
 
 class Reader:

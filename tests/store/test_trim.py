@@ -10,22 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.store import cursors, disk, home, locks, notices, places, queue, tap, trim
+from ibstatus.store import cursors, disk, locks, notices, places, queue, tap, trim
+from tests.store.conftest import place_in
 
 NOW = 1_800_000_000.0
 READERS = ("default", "listen@a", "listen@b")
-
-
-def place_in(root: str) -> places.Place:
-    os.mkdir(root + "/.git")
-    place = places.Place(root, root + "/.git")
-    home.enter(place)
-    return place
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> places.Place:
-    return place_in(str(tmp_path))
 
 
 def say(place: places.Place, text: str) -> None:

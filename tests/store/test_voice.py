@@ -2,28 +2,16 @@
 
 import os
 import tempfile
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from ibstatus.rules import delivery
-from ibstatus.store import cursors, home, locks, notices, places, tap, trim, voice
+from ibstatus.store import cursors, locks, notices, places, tap, trim, voice
 from tests.rules import test_delivery as model
+from tests.store.conftest import place_in
 
 NOW = 1_800_000_000.0
-
-
-def place_in(root: str) -> places.Place:
-    os.mkdir(root + "/.git")
-    place = places.Place(root, root + "/.git")
-    home.enter(place)
-    return place
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> places.Place:
-    return place_in(str(tmp_path))
 
 
 class RealDeliveries(model.Deliveries):
