@@ -9,16 +9,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from inspect import isfunction
 from typing import Any
 
 from ibstatus.store import disk
 
-# Every callable name of the seam but the three that are made of the others.
-OPERATIONS = tuple(
-    name
-    for name, value in vars(disk).items()
-    if callable(value) and name not in ("read_all", "read_file", "write_all", "exists", "make_dirs")
-)
+# Every name of the seam that is the system's own; what is written in Python is made of those.
+OPERATIONS = tuple(name for name, value in vars(disk).items() if callable(value) and not isfunction(value))
 HARMLESS = ("close",)  # an fd is closed even when close() reports an error: failing it would only leak
 
 

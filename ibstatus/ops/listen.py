@@ -9,7 +9,7 @@ from ibstatus.model import words
 from ibstatus.ops import waiter
 from ibstatus.ops.waiter import Waiter
 from ibstatus.rules import delivery, identity, names
-from ibstatus.store import cursors, home, places, queue, spool, tap
+from ibstatus.store import cursors, home, places, queue, spool, tap, voice
 
 
 class Ended:
@@ -100,12 +100,15 @@ def pour(reading: tap.Tap, wait: Waiter, follow: bool, write: Write, say: Say) -
 
 def ring_only(place: places.Place, session: str, wait: Waiter) -> Outcome:
     """A session whose hooks speak: exit when something waits, and leave the telling to them."""
-    why = ""
+    why, known = "", None
     while True:
-        waiting, end = unheard(place, session)
-        if waiting:
-            wait.sign(end)
-            return Outcome(Ended.VOICE, told=waiting)
+        moved = (tap.state_of(place.queue), tap.state_of(place.cursor(names.cursor_file(session))))
+        if moved != known and not voice.is_speaking(place, session):
+            known = moved
+            waiting, end = unheard(place, session)
+            if waiting:
+                wait.sign(end)
+                return Outcome(Ended.VOICE, told=waiting)
         if why:
             return Outcome(why)
         why = wait.next()
@@ -114,14 +117,15 @@ def ring_only(place: places.Place, session: str, wait: Waiter) -> Outcome:
 def unheard(place: places.Place, session: str) -> tuple[int, int]:
     """(how many lines stand behind what this session was told, by its voice or its listener; where they end)."""
     told, own = voice_of(place, session), cursors.read(place, names.listener_file(session))
+    if told is None:
+        return 0, 0
     seen = queue.view(place)
     try:
-        offered = seen.fitted(told).offered if told is not None else 0
-        if told is not None and seen.fitted(told).prompt == delivery.UNTOLD != told.prompt:
-            offered = seen.base  # the queue lost its tail: the voice will tell it all again
-        heard = max(offered, own.done if own is not None and own.done <= seen.end else 0)
+        heard = delivery.told_up_to(seen.fitted(told))
+        if own is not None:
+            heard = max(heard, min(own.done, seen.end))
         if seen.end <= heard:
             return 0, 0
-        return seen.read(max(heard, seen.base), seen.end)[1].count(b"\n"), seen.end
+        return seen.read(heard, seen.end)[1].count(b"\n"), seen.end
     finally:
         seen.close()

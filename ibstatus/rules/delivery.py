@@ -92,6 +92,11 @@ def quiet(cursor: Cursor, confirmed: int) -> Step:
     return Step(cursor, cursor, cursor.offered, cursor.offered, cursor.offered, confirmed)
 
 
+def told_up_to(cursor: Cursor) -> int:
+    """From here on a voice has something to tell; what it claimed and perhaps never printed is not told."""
+    return cursor.done if cursor.prompt == UNTOLD else cursor.offered
+
+
 def fitted(cursor: Cursor, base: int, end: int) -> Cursor:
     """The cursor brought inside what the queue still holds: it may have been trimmed, or have lost its tail."""
     done = min(max(cursor.done, base), end)

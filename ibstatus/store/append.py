@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from os import stat_result
 
 FLAGS = disk.O_RDWR | disk.O_APPEND | disk.O_CREAT | disk.O_NOFOLLOW | disk.O_CLOEXEC
-FILE_TYPE, REGULAR = 0o170000, 0o100000
 NOT_A_FILE = 22  # EINVAL
 
 
@@ -71,7 +70,7 @@ def held(path: str) -> tuple[int, int, int]:
         try:
             disk.flock(fd, disk.LOCK_EX)
             mine = regular(disk.fstat(fd), path)
-            if same(mine, path):
+            if disk.has_name(mine, path):
                 return fd, mine.st_size, mine.st_ino
         except BaseException:
             disk.close(fd)
@@ -92,17 +91,9 @@ def opened(path: str) -> tuple[int, int, int]:
 
 def regular(mine: "stat_result", path: str) -> "stat_result":
     """What is written into a pipe that somebody put here would be gone."""
-    if mine.st_mode & FILE_TYPE != REGULAR:
+    if not disk.is_file(mine):
         raise OSError(NOT_A_FILE, "Not a regular file", path)
     return mine
-
-
-def same(mine: "stat_result", path: str) -> bool:
-    try:
-        there = disk.stat(path)
-    except FileNotFoundError:
-        return False
-    return (there.st_ino, there.st_dev) == (mine.st_ino, mine.st_dev)
 
 
 def put(fd: int, text: bytes, start: int, path: str) -> None:

@@ -13,7 +13,6 @@ FALLBACK_MODE = 0o600
 NO_LINK = 22  # EINVAL
 TOO_MANY_LINKS = 40  # ELOOP on Linux; for people it is the text that tells
 STALE_AFTER = 3600
-FILE_TYPE, REGULAR = 0o170000, 0o100000
 
 
 def replace(path: str, data: bytes, still: "Callable[[], bool] | None" = None) -> bool:
@@ -35,7 +34,7 @@ def put(target: str, data: bytes, *, durable: bool = True, still: "Callable[[], 
     try:
         try:
             disk.write_all(fd, data)
-            if before is not None and before.st_mode & FILE_TYPE == REGULAR:
+            if before is not None and disk.is_file(before):
                 dress(fd, before)
             if durable:
                 disk.fsync(fd)

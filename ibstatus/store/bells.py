@@ -6,7 +6,6 @@ import time
 from ibstatus.store import atomic, disk, places
 
 DEAD_AFTER = 60
-FILE_TYPE, FIFO = 0o170000, 0o010000
 RING = disk.O_WRONLY | disk.O_NONBLOCK | disk.O_NOFOLLOW | disk.O_CLOEXEC
 NOBODY = 6  # ENXIO: a FIFO that nobody has open
 
@@ -29,7 +28,7 @@ def ring(place: places.Place) -> int:
                 clear(path)
             continue
         try:
-            if disk.fstat(fd).st_mode & FILE_TYPE != FIFO:
+            if not disk.is_fifo(disk.fstat(fd)):
                 continue  # not ours: a ring would spoil it
             disk.write(fd, b"!")
             heard += 1
@@ -116,7 +115,7 @@ def made(path: str) -> str:
 
 def is_heard(bell: str) -> bool:
     try:
-        if disk.lstat(bell).st_mode & FILE_TYPE != FIFO:
+        if not disk.is_fifo(disk.lstat(bell)):
             return False
         disk.close(disk.open(bell, RING))
     except OSError:

@@ -4,7 +4,6 @@ from ibstatus.rules import delivery, lines
 from ibstatus.store import atomic, disk, places, safety
 
 WIDTH = 100
-FILE_TYPE, REGULAR = 0o170000, 0o100000
 LONGEST_PROMPT = 200
 LONGEST_NUMBER = 18
 LONGEST = 2048
@@ -81,7 +80,7 @@ def looked_at(place: places.Place, name: str) -> tuple[delivery.Cursor, float] |
     path = place.cursor(name)
     try:
         status = disk.lstat(path)
-        return (parse(disk.read_file(path)), status.st_mtime) if status.st_mode & FILE_TYPE == REGULAR else None
+        return (parse(disk.read_file(path)), status.st_mtime) if disk.is_file(status) else None
     except FileNotFoundError:
         return None
 

@@ -6,6 +6,10 @@ Other modules write `disk.open(…)`, never `from … import open`: the seam is 
 import fcntl
 import posix
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import stat_result
+
 O_APPEND = posix.O_APPEND
 O_CLOEXEC = posix.O_CLOEXEC
 O_CREAT = posix.O_CREAT
@@ -74,6 +78,23 @@ def write_all(fd: int, data: bytes) -> None:
             import select
 
             select.select([], [fd], [])
+
+
+def is_file(status: "stat_result") -> bool:
+    return status.st_mode & 0o170000 == 0o100000
+
+
+def is_fifo(status: "stat_result") -> bool:
+    return status.st_mode & 0o170000 == 0o010000
+
+
+def has_name(status: "stat_result", path: str) -> bool:
+    """Is the file of this status the one that has the name now? It may have been removed, moved or replaced."""
+    try:
+        there = stat(path)
+    except FileNotFoundError:
+        return False
+    return (there.st_ino, there.st_dev) == (status.st_ino, status.st_dev)
 
 
 def exists(path: str) -> bool:

@@ -23,7 +23,7 @@ class Lock:
             fd = opened(self.path)
             try:
                 disk.flock(fd, disk.LOCK_EX)
-                current = is_current(fd, self.path)
+                current = disk.has_name(disk.fstat(fd), self.path)
             except BaseException:
                 disk.close(fd)
                 raise
@@ -41,7 +41,7 @@ class Lock:
             fd = opened(self.path)
             try:
                 disk.flock(fd, disk.LOCK_EX | disk.LOCK_NB)
-                if is_current(fd, self.path):
+                if disk.has_name(disk.fstat(fd), self.path):
                     self.fd = fd
                     return True
                 disk.close(fd)
@@ -59,7 +59,7 @@ class Lock:
 
     def is_mine(self) -> bool:
         """False when the file was removed (git clean) while held: then somebody else can take the lock as well."""
-        return self.fd >= 0 and is_current(self.fd, self.path)
+        return self.fd >= 0 and disk.has_name(disk.fstat(self.fd), self.path)
 
     def release(self) -> None:
         if self.fd >= 0:
@@ -93,13 +93,3 @@ def opened(path: str) -> int:
     except FileNotFoundError:
         disk.make_dirs(path.rpartition("/")[0])
         return disk.open(path, FLAGS, 0o600)
-
-
-def is_current(fd: int, path: str) -> bool:
-    """False when the file was removed or moved away between open and flock: then another file is the lock."""
-    try:
-        there = disk.stat(path)
-    except FileNotFoundError:
-        return False
-    mine = disk.fstat(fd)
-    return (there.st_ino, there.st_dev) == (mine.st_ino, mine.st_dev)

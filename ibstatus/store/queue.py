@@ -213,7 +213,7 @@ def adopt(place: places.Place, fd: int) -> int | None:
 
     None when it lost the name meanwhile: to a trimmed one that is known, or to the one that it had pushed out."""
     with locks.Lock(place.lock("queue")):
-        if not append.same(disk.fstat(fd), place.queue):
+        if not disk.has_name(disk.fstat(fd), place.queue):
             return None
         status = disk.fstat(fd)
         base = known_base(place, fd, status.st_ino, status.st_size)

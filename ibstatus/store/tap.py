@@ -37,11 +37,7 @@ class Tap:
 
     def changed(self) -> bool:
         """Cheap enough for every second: has anything been written since the last look?"""
-        try:
-            status = disk.stat(self.place.queue)
-            now = (status.st_ino, status.st_size, status.st_mtime_ns)
-        except FileNotFoundError:
-            now = (0, 0, 0)
+        now = state_of(self.place.queue)
         if now == self.look:
             return False
         self.look = now
@@ -86,6 +82,15 @@ class Tap:
         if self.seen is not None:
             self.seen.close()
             self.seen = None
+
+
+def state_of(path: str) -> tuple[int, int, int]:
+    """Another one whenever the file was written or replaced."""
+    try:
+        status = disk.stat(path)
+    except FileNotFoundError:
+        return 0, 0, 0
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def lock_of(place: places.Place, reader: str) -> locks.Lock:

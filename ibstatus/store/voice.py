@@ -52,6 +52,11 @@ def has_voice(place: places.Place, session: str) -> bool:
     return cursors.read(place, names.cursor_file(session)) is not None
 
 
+def is_speaking(place: places.Place, session: str) -> bool:
+    """One of the session's hooks is at it right now; what it has claimed, it is about to print."""
+    return locks.is_held(place.lock("cursor-" + names.cursor_file(session)))
+
+
 def hear(place: places.Place, session: str, event: str, prompt: str) -> Offer:
     """One hook event of a session (never of a subagent): confirm what it confirms, offer what is due."""
     reader = names.cursor_file(session)

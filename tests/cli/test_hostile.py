@@ -53,7 +53,8 @@ def test_two_answers_to_one_message_are_not_both_said_to_have_gone(repo: places.
 
 def test_a_listener_whose_shell_is_gone_takes_nothing(repo: places.Place, ib: Ib, tmp_path: Path) -> None:
     env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "s1"}
-    command = f"(sleep 0.3; exec {sys.executable} -m ibstatus listen --follow >{tmp_path}/out 2>&1) &"
+    gone = "while kill -0 $$ 2>/dev/null; do :; done"  # the shell that starts it
+    command = f"({gone}; exec {sys.executable} -m ibstatus listen --follow >{tmp_path}/out 2>&1) &"
     subprocess.run(["setsid", "sh", "-c", command], cwd=repo.root, env=env, check=True)
     until(lambda: (tmp_path / "out").exists() and "Nobody is left" in (tmp_path / "out").read_text())
     ib("notify", "kept")

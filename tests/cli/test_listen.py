@@ -351,3 +351,28 @@ def test_two_listeners_of_one_pid_have_two_bells(repo: places.Place) -> None:
         first.close()
         second.close()
     assert bells_of(repo) == set()
+
+
+@pytest.mark.parametrize("harm", ["broken cursor", "lost tail", "killed hook"])
+def test_a_voice_that_owes_lines_is_rung(repo: places.Place, ib: Ib, harm: str) -> None:
+    """What the voice would tell at its next turn is what the listener wakes for."""
+    post(repo, "one")
+    with voice.hear(repo, "s1", delivery.START, "") as offer:
+        offer.settle()
+    with voice.hear(repo, "s1", delivery.STOP, "p") as offer:
+        offer.settle()
+    assert ib("listen", "--timeout", "0", env={"CLAUDE_CODE_SESSION_ID": "s1"}).out == TIMED_OUT
+    if harm == "broken cursor":
+        Path(repo.cursor("s1")).write_bytes(b"\0" * 101)
+    elif harm == "lost tail":
+        Path(repo.queue).write_text('{"msg":"x"}\n')
+    else:
+        post(repo, "two")
+        with voice.hear(repo, "s1", delivery.PROMPT, "p"):
+            pass
+    woken = ib("listen", "--timeout", "0", env={"CLAUDE_CODE_SESSION_ID": "s1"})
+    with voice.hear(repo, "s1", delivery.PROMPT, "q") as offer:
+        offer.settle()
+
+    assert len(offer.told.values) == 1
+    assert woken.out == "1 message is waiting; your hooks tell with this turn.\n"
