@@ -46,8 +46,9 @@ def test_a_file_that_is_replaced_while_waiting(tmp_path: Path) -> None:
     waiting = threading.Thread(target=write)
     waiting.start()
     started.wait()
-    os.rename(path, path + ".old")
-    Path(path).write_bytes(b"new\n")
+    os.link(path, path + ".old")
+    Path(path + ".new").write_bytes(b"new\n")
+    os.replace(path + ".new", path)  # in one step: at no moment is there no file of this name
     os.close(fd)
     waiting.join()
     assert Path(path).read_bytes() == b"new\nlate\n"
