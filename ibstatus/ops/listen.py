@@ -101,8 +101,9 @@ def pour(reading: tap.Tap, wait: Waiter, follow: bool, write: Write, say: Say) -
 def ring_only(place: places.Place, session: str, wait: Waiter) -> Outcome:
     """A session whose hooks speak: exit when something waits, and leave the telling to them."""
     why, known = "", None
+    queued, cursor = place.queue, place.cursor(names.cursor_file(session))
     while True:
-        moved = (tap.state_of(place.queue), tap.state_of(place.cursor(names.cursor_file(session))))
+        moved = (tap.state_of(queued), tap.state_of(cursor))
         if moved != known and not voice.is_speaking(place, session):
             known = moved
             waiting, end = unheard(place, session)
