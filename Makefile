@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+PEER   := $(VENV)/.peer
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check fix test bench picture clean
+.PHONY: help setup demo check fix test peers bench picture clean
 
 help:  ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +36,15 @@ fix: setup  ## format and mend what can be mended by a tool
 
 test: setup  ## the tests alone
 	$(BIN)/python -m pytest
+
+$(PEER): $(STAMP)
+	@echo "fetching the real Claude Code client …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,peer]'
+	@touch $@
+
+peers: $(PEER)  ## the tests with the real Claude Code client; its model is a script on loopback
+	@$(BIN)/python -m tests.peers.client
+	$(BIN)/python -m pytest -m peer tests/peers
 
 bench: setup  ## every number the README states, measured now
 	$(BIN)/python -m bench

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ibstatus.drivers import processes
-from ibstatus.store import home, places
+from ibstatus.store import home, locks, places
 
 
 class Row(NamedTuple):
@@ -23,8 +23,10 @@ class Row(NamedTuple):
 
 
 @contextmanager
-def repository() -> Iterator[places.Place]:
-    """A fresh repository in a world of its own; the process's environment is replaced for the time."""
+def repository(*, watched: bool = True) -> Iterator[places.Place]:
+    """A fresh repository in a world of its own; the process's environment is replaced for the time.
+
+    `watched`: we hold the supervisor's lock, so that commands find one at work, as in daily life, and start none."""
     saved = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="ib-bench-") as folder:
         env = processes.apart(folder)
@@ -36,9 +38,13 @@ def repository() -> Iterator[places.Place]:
         subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "first"], cwd=root, check=True)
         place = places.find(str(root))
         home.enter(place)
+        lock = locks.Lock(place.lock("supervisor"))
         try:
+            if watched:
+                lock.try_take()
             yield place
         finally:
+            lock.release()
             os.environ.clear()
             os.environ.update(saved)
 

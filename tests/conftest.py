@@ -32,6 +32,7 @@ def clean_environment(home: Path) -> dict[str, str]:
         "GIT_COMMITTER_NAME": "Test",
         "GIT_COMMITTER_EMAIL": "test@example.invalid",
         "GIT_TERMINAL_PROMPT": "0",
+        "IB_SUPERVISOR": "off",  # no command starts one by itself, unless the test asks for it
     }
 
 

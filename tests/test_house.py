@@ -138,7 +138,8 @@ def test_every_fixture_folder_is_read_by_a_test() -> None:
 
 def test_the_run_has_a_world_of_its_own(own_world: Path) -> None:
     assert os.environ["HOME"] == str(own_world)
-    assert [key for key in os.environ if key.startswith(("TMUX", "CLAUDE", "ANTHROPIC", "IB_"))] == []
+    ours = {"IB_SUPERVISOR"}  # off, so that no command of a test leaves one behind
+    assert {key for key in os.environ if key.startswith(("TMUX", "CLAUDE", "ANTHROPIC", "IB_"))} == ours
 
 
 def test_nothing_but_loopback_is_reachable() -> None:

@@ -11,8 +11,12 @@ from ibstatus.cli import output
 from ibstatus.errors import IbError, refused
 
 # name → (module, its command, the heading in `ib --help`)
-TALK, SETUP, HISTORY, PROOF = "Talk", "Set up", "History", "Proof"
+AGENTS, TALK, SETUP, HISTORY, PROOF = "Agents", "Talk", "Set up", "History", "Proof"
 COMMANDS: dict[str, tuple[str, str, str]] = {
+    "list": ("fleet", "list_agents", AGENTS),
+    "tree": ("fleet", "tree", AGENTS),
+    "status": ("fleet", "status", AGENTS),
+    "status-watchdog": ("supervise", "status_watchdog", AGENTS),
     "send": ("say", "send", TALK),
     "ask": ("talk", "ask", TALK),
     "questions": ("talk", "list_questions", TALK),
@@ -36,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "test-notify-drain": ("proof", "notify_drain", PROOF),
     "test-notify-format": ("proof", "notify_format", PROOF),
 }
-ALIASES = {"ack": "acknowledge"}
+ALIASES = {"ack": "acknowledge", "ls": "list"}
 
 
 class Lazy(click.Group):
@@ -67,7 +71,7 @@ class Lazy(click.Group):
             return 0
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading in (TALK, HISTORY, SETUP, PROOF):
+        for heading in (AGENTS, TALK, HISTORY, SETUP, PROOF):
             rows = []
             for name, (_, _, section) in COMMANDS.items():
                 command = self.get_command(ctx, name)

@@ -4,7 +4,7 @@ import math
 
 import click
 
-from ibstatus.cli import calling, output
+from ibstatus.cli import calling, output, watched
 from ibstatus.errors import UsageError
 from ibstatus.model import words
 from ibstatus.ops import listen as op
@@ -33,6 +33,7 @@ def listen(timeout: str | None, follow: bool, json: bool) -> int:
     """
     at = calling.place()
     seconds = USUAL if timeout is None else parsed(timeout)
+    watched.keep_agents_watched(at)
     limit = None if follow and timeout is None else seconds
     outcome = op.listen(at, calling.caller(at), limit, follow, lambda data: disk.write_all(1, data), output.warn, 1)
     say = output.talk if json else output.data

@@ -3,6 +3,7 @@
 import posix
 import time
 
+from ibstatus.cli import watched
 from ibstatus.errors import IbError, refused, told, visible
 from ibstatus.model import words
 from ibstatus.ops import say
@@ -62,12 +63,14 @@ def send(call: plain.Call) -> int:
     if sent.note:
         put(2, f"Warning: {sent.note}.\n")
     put(1, f"Queued message for user's Claude: {sent.item['type']} {visible(sent.item['id'])}\n")
+    watched.keep_watched(place)
     return 0
 
 
 def acknowledge(call: plain.Call) -> int:
     place = places.here()
     done = say.acknowledge(place, caller_at(place), call.words, time.time())
+    watched.keep_watched(place)
     return report_settled(done)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from ibstatus.cli import calling, output
+from ibstatus.cli import calling, output, watched
 from ibstatus.errors import UsageError, visible
 from ibstatus.model import words
 from ibstatus.ops import say
@@ -74,12 +74,14 @@ def send(to: str, text: tuple[str, ...], claimed: str, json: bool) -> int:
     parts = text or from_stdin()
     if to not in words.TO_PRIMARY:
         item = say.send_to_agent(at, calling.caller(at), to, parts, claimed, time.time())
+        watched.keep_watched(at)
         if json:
             output.as_json(item)
         else:
             output.data(visible(f"Queued message for {item['to']} {item['id']}"))
         return 0
     sent = say.send_to_primary(at, calling.caller(at), parts, claimed, time.time())
+    watched.keep_watched(at)
     output.warn(sent.note)
     if json:
         output.as_json(sent.item)
@@ -140,6 +142,7 @@ def acknowledge(ids: tuple[str, ...], everything: bool, json: bool) -> int:
         raise UsageError(wrong, hint="ib messages and ib questions list what is open")
     at = calling.place()
     done = say.acknowledge(at, calling.caller(at), None if everything else list(ids), time.time())
+    watched.keep_watched(at)
     if json:
         for note in done.notes:
             output.warn(note)

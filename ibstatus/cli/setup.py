@@ -7,7 +7,7 @@ import click
 import msgspec
 from click.shell_completion import ShellComplete, get_completion_class
 
-from ibstatus.cli import calling, output
+from ibstatus.cli import calling, output, watched
 from ibstatus.cli.say import as_json
 from ibstatus.errors import IbError
 from ibstatus.model.records import Finding, Left
@@ -32,9 +32,10 @@ INSTALL = {
 )
 @as_json
 def init(gitignore: bool, json: bool) -> int:
-    """Make .ittybitty in the root of the repository. The first command that writes does so by itself.
+    """Make .ittybitty in the root of the repository, and the <ittybitty> block in CLAUDE.md, out of git's sight.
 
-    Once more is fine: what is missing is made, what is there stays.
+    Once more is fine: what is missing is made, what is there stays. Without the block everything else works, too:
+    ib config set status_node.mode off.
 
     \b
     Example:
@@ -42,6 +43,7 @@ def init(gitignore: bool, json: bool) -> int:
     """
     at = calling.place()
     done = founding.init(at, calling.caller(at), gitignore)
+    watched.keep_watched(at)
     for note in done.notes:
         output.warn(note)
     if json:
@@ -50,6 +52,10 @@ def init(gitignore: bool, json: bool) -> int:
     output.data(f"{'Made' if done.made else 'Already there:'} {done.home} (repo-id {done.repo_id})")
     if done.kept_out_by:
         output.data(f"Kept out of git by {done.kept_out_by}")
+    if done.claude_md:
+        output.data(f"Claude learns of its agents from the <ittybitty> block in {done.claude_md}")
+    if done.hidden:
+        output.data(done.hidden[0].upper() + done.hidden[1:])
     return 0
 
 

@@ -4,7 +4,7 @@ import time
 
 import click
 
-from ibstatus.cli import calling, output
+from ibstatus.cli import calling, output, watched
 from ibstatus.cli.say import as_json, from_stdin, open_ids
 from ibstatus.errors import visible
 from ibstatus.ops import talk
@@ -28,6 +28,7 @@ def ask(text: tuple[str, ...], claimed: str, json: bool) -> int:
     """
     at = calling.place()
     item, note = talk.ask(at, calling.caller(at), text or from_stdin(), claimed, time.time())
+    watched.keep_watched(at)
     output.warn(note)
     if json:
         output.as_json(item)
@@ -49,6 +50,7 @@ def list_questions(everything: bool, json: bool) -> int:
     """
     at = calling.place()
     items, note = talk.listed(at, everything)
+    watched.keep_agents_watched(at)
     output.warn(note)
     if json:
         output.as_json(items)
@@ -68,6 +70,7 @@ def list_messages(json: bool) -> int:
     """
     at = calling.place()
     items, note = talk.open_messages(at)
+    watched.keep_agents_watched(at)
     output.warn(note)
     if json:
         output.as_json(items)
@@ -91,6 +94,7 @@ def answer(item: str, text: tuple[str, ...], json: bool) -> int:
     """
     at = calling.place()
     done = talk.answer(at, calling.caller(at), item, text or from_stdin(), time.time())
+    watched.keep_watched(at)
     output.warn(done.note)
     if json:
         output.as_json({"id": done.item, "agent": done.agent})

@@ -1,6 +1,6 @@
 """What is printed as JSON: frozen records. Cold: the hot set never loads this."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,13 +17,17 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What `ib init` made or found. `kept_out_by`: the file that keeps .ittybitty out of git, '' where none has to."""
+    """What `ib init` made or found. `kept_out_by`: the file that keeps .ittybitty out of git, '' where none has to;
+    `claude_md`: the file with the block for Claude, '' where it is switched off,
+    and `hidden` what there is to know of how git is kept from seeing it."""
 
     root: str
     home: str
     repo_id: str
     made: bool
     kept_out_by: str
+    claude_md: str = ""
+    hidden: str = ""
     notes: list[str] = []
 
 
@@ -62,3 +66,39 @@ class Left(msgspec.Struct, frozen=True):
     kept_in: str
     lost: Loss
     files: list[GivenBack]
+
+
+class Agent(msgspec.Struct, frozen=True):
+    """One agent as `status.json` and `ib list --json` show it. Times are seconds since 1970."""
+
+    id: str
+    state: str
+    age: str
+    prompt: str
+    children: int = 0
+    children_complete: int = 0
+    manager: str | None = None
+    reason: str = ""
+    since: float | None = None
+    created: float | None = None
+    model: str = ""
+    worker: bool = False
+    problem: str = ""
+
+
+class Wake(msgspec.Struct, frozen=True):
+    """Who would hear news at once: readers whose `ib listen` waits."""
+
+    listening: list[str] = []
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """What the supervisor publishes: the fleet and what waits for the user's Claude."""
+
+    seq: int
+    at: str
+    version: str
+    agents: list[Agent]
+    messages: list[dict[str, Any]]
+    questions: list[dict[str, Any]]
+    wake: Wake

@@ -10,6 +10,8 @@ from ibstatus.drivers import git, installed, tmux
 from ibstatus.errors import IbError
 from ibstatus.model import words
 from ibstatus.model.records import Finding
+from ibstatus.ops import hide
+from ibstatus.ops.node_health import claude_md, supervisor
 from ibstatus.rules import health
 from ibstatus.store import checkouts, checkup, disk, home, places, removal
 
@@ -160,6 +162,10 @@ def git_ignore(place: places.Place) -> Iterator[Finding]:
     yield health.kept_out(git.ignores(place.root, ".ittybitty/"), git.tracks(place.root, ".ittybitty"))
 
 
+def git_node(place: places.Place) -> Iterator[Finding]:
+    yield from hide.judge(place)
+
+
 def copies(place: places.Place) -> Iterator[Finding]:
     missing = [*checkup.unlinked(place), *checkup.uncopied(place)]
     if missing:
@@ -250,6 +256,9 @@ CHECKS: tuple[Check, ...] = (
     repo_id,
     sharing,
     git_ignore,
+    claude_md,
+    git_node,
+    supervisor,
     copies,
     mail,
     queue,

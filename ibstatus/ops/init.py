@@ -4,8 +4,9 @@ from shlex import quote
 
 from ibstatus.errors import IbError
 from ibstatus.model.records import Setup
+from ibstatus.ops import block, hide, node
 from ibstatus.rules import identity
-from ibstatus.store import checkouts, disk, exclude, founding, home, places
+from ibstatus.store import checkouts, disk, displaced, exclude, founding, home, places
 
 
 def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup:
@@ -18,14 +19,30 @@ def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup
     known, before = home.format_of(place), disk.exists(place.home)
     founding.settle(place, gitignore=gitignore)
     founding.mend(place)
+    said, hidden = claude_md(place)
     return Setup(
         root=place.root,
         home=place.home,
         repo_id=disk.read_file(place.repo_id).decode("ascii", "replace").strip(),
         made=not before,
         kept_out_by=kept_out_by(place),
-        notes=notes(place, before and not known),
+        hidden=hidden,
+        notes=notes(place, before and not known) + said,
+        claude_md=node.path_of(place) if node.is_wanted(place) else "",
     )
+
+
+def claude_md(place: places.Place) -> tuple[list[str], str]:
+    """The block for Claude, out of git's sight; (what there is to warn of, how git is kept from seeing it).
+
+    What cannot be hidden is said, and works all the same."""
+    recovered = displaced.recover(node.desk_of(place))
+    hide.recover(place)
+    if not node.is_wanted(place):
+        return recovered, ""
+    hidden = hide.hide(place)
+    said = [] if hidden.yes else [f"git will show what ib writes into CLAUDE.md: {hidden.why}"]
+    return recovered + said + block.put_in(place, hidden.yes and hidden.local), hidden.why if hidden.yes else ""
 
 
 def kept_out_by(place: places.Place) -> str:

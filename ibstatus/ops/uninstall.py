@@ -1,11 +1,14 @@
 """uninstall: take all of ib away again; the user's files get their bytes back, and what would be lost is kept aside."""
 
+from contextlib import ExitStack
 from shlex import quote
 
+from ibstatus.drivers import daemon
 from ibstatus.errors import IbError
 from ibstatus.model.records import GivenBack, Left, Loss
+from ibstatus.ops import block, hide
 from ibstatus.rules import identity
-from ibstatus.store import agents, checkouts, checkup, disk, exclude, home, places, removal, tap, touched
+from ibstatus.store import agents, checkouts, checkup, disk, exclude, home, locks, places, removal, tap, touched
 
 
 def check(place: places.Place, caller: identity.Caller) -> None:
@@ -51,8 +54,15 @@ def loss(place: places.Place) -> Loss:
 def uninstall(place: places.Place, caller: identity.Caller) -> Left:
     check(place, caller)
     lost = loss(place)
-    removed, kept, noted = removal.remove(place)
-    return Left(removed, kept, lost, [given_back(one) for one in noted])
+    if not daemon.stop(place):
+        raise IbError("The supervisor does not end", hint=f"cat {quote(daemon.pid_file_of(place))}")
+    with ExitStack() as held:
+        if disk.exists(place.home):
+            held.enter_context(locks.Lock(place.lock(daemon.LOCK)))  # none begins anew meanwhile
+        page = block.take_out(place)
+        noted = [*([page] if page is not None else []), *hide.unhide(place)]
+        removed, kept, others = removal.remove(place)
+    return Left(removed, kept, lost, [given_back(one) for one in (*noted, *others)])
 
 
 def is_installed(place: places.Place) -> bool:

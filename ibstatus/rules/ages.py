@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime
 
 STEPS = ((60, 1, "s"), (3600, 60, "m"), (86400, 3600, "h"))
+MINUTES = (0, 1, 5, 15, 30)
 STAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?",
 )
@@ -16,6 +17,14 @@ def age(seconds: float) -> str:
         if past < limit:
             return f"{past // unit}{letter}"
     return f"{past // 86400}d"
+
+
+def bucket(seconds: float) -> str:
+    """`0m 1m 5m 15m 30m 1h 2h … 23h 1d …`: an age that seldom changes."""
+    minutes = max(0, int(seconds)) // 60
+    if minutes < 60:
+        return f"{max(step for step in MINUTES if step <= minutes)}m"
+    return age(seconds)
 
 
 def epoch(text: str) -> float | None:

@@ -134,6 +134,16 @@ def repo_id(here: str, copy: str, legal: bool, other: str) -> Finding:
     return ok("repo-id", here)
 
 
+def block(version: str) -> Finding:
+    """`version` as rules/block tells it."""
+    if version == "old":
+        return Finding("note", "node", "the <ittybitty> block in CLAUDE.md is of an older ib", INIT)
+    if version == "edited":
+        text = "the <ittybitty> block in CLAUDE.md was edited by somebody; ib keeps only its node up to date"
+        return Finding("note", "node", text)
+    return ok("node", "CLAUDE.md has the block that tells Claude of its agents")
+
+
 def shared(home: str, others: list[str]) -> Finding:
     if others:
         hint = "give each bare repository a folder of its own"

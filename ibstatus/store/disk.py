@@ -9,6 +9,7 @@ import posix
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import stat_result
+    from typing import Any
 
 O_APPEND = posix.O_APPEND
 O_CLOEXEC = posix.O_CLOEXEC
@@ -23,9 +24,17 @@ LOCK_EX = fcntl.LOCK_EX
 LOCK_NB = fcntl.LOCK_NB
 LOCK_SH = fcntl.LOCK_SH
 LOCK_UN = fcntl.LOCK_UN
+# Leases and the choice of their signal are Linux's own.
+F_GETLEASE = getattr(fcntl, "F_GETLEASE", -1)
+F_RDLCK = fcntl.F_RDLCK
+F_SETLEASE = getattr(fcntl, "F_SETLEASE", -1)
+F_SETSIG = getattr(fcntl, "F_SETSIG", -1)
+F_UNLCK = fcntl.F_UNLCK
+F_WRLCK = fcntl.F_WRLCK
 
 chmod = posix.chmod
 close = posix.close
+control = fcntl.fcntl
 fchmod = posix.fchmod
 fchown = posix.fchown
 flock = fcntl.flock
@@ -46,9 +55,26 @@ rename = posix.rename
 rmdir = posix.rmdir
 stat = posix.stat
 unlink = posix.unlink
+utime = posix.utime
 write = posix.write
 # macOS has no fdatasync.
 fdatasync = getattr(posix, "fdatasync", posix.fsync)
+# Nor does its Python know extended attributes.
+getxattr: "Any" = getattr(posix, "getxattr", None)
+listxattr: "Any" = getattr(posix, "listxattr", None)
+setxattr: "Any" = getattr(posix, "setxattr", None)
+
+
+class Exchange:
+    """Two names swap their files in one step. An object, so that the seam counts it as one operation."""
+
+    def __call__(self, one: str, other: str) -> None:
+        from ibstatus.store import swapping  # ctypes is slow to load, and most never need it
+
+        swapping.swap(one, other)
+
+
+exchange = Exchange()
 
 
 def read_all(fd: int) -> bytes:
@@ -68,7 +94,7 @@ def read_file(path: str) -> bytes:
         close(fd)
 
 
-def write_all(fd: int, data: bytes) -> None:
+def write_all(fd: int, data: "bytes | memoryview") -> None:
     """To a pipe or a new file, where a short write is just continued."""
     view = memoryview(data)
     while view:

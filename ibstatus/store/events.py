@@ -96,6 +96,10 @@ def folders(place: places.Place) -> list[str]:
         return []
 
 
+def spools(place: places.Place) -> list[str]:
+    return [f"{place.spool}/{leaf}" for leaf in folders(place) if leaf.endswith(".jsonl")]
+
+
 def clear(folder: str) -> None:
     try:
         for leaf in disk.listdir(folder):
@@ -183,7 +187,7 @@ def with_seq(data: bytes) -> list[dict[str, Any]]:
 
 def state(place: places.Place) -> tuple[int, ...]:
     """Changes whenever something was noted or folded; cheap to ask."""
-    sizes = [size_of(f"{place.spool}/{leaf}") for leaf in folders(place) if leaf.endswith(".jsonl")]
+    sizes = [size_of(path) for path in spools(place)]
     try:
         history = disk.stat(place.events)
     except FileNotFoundError:

@@ -1,4 +1,7 @@
-"""What keeps `.ittybitty/` out of git: `.git/info/exclude`, nothing tracked; or `.gitignore` on request."""
+"""What keeps `.ittybitty/` out of git: `.git/info/exclude`, nothing tracked; or `.gitignore` on request.
+
+An untracked CLAUDE.md has its line there too, until the user adds the file.
+"""
 
 from ibstatus.store import disk, places, touched
 
@@ -6,6 +9,7 @@ LINE = "/.ittybitty/"
 SAME = (b"/.ittybitty/", b".ittybitty/", b".ittybitty", b"/.ittybitty")
 EXCLUDE, GITIGNORE = "exclude", "gitignore"
 BOTH = (EXCLUDE, GITIGNORE)
+FILE = "exclude-file"
 
 
 def path_of(place: places.Place, name: str = EXCLUDE) -> str:
@@ -46,7 +50,19 @@ def add_to_gitignore(place: places.Place) -> bool:
     return added
 
 
+def add_file(place: places.Place, line: str) -> None:
+    touched.add(place, FILE, path_of(place), line)
+
+
+def remove_file(place: places.Place) -> touched.Touched | None:
+    """What was noted; None also where the note on the line for .ittybitty, made earlier, speaks for both."""
+    noted = touched.give_back(place, FILE, path_of(place))
+    first = touched.known(place, EXCLUDE, path_of(place))
+    return noted if first is None or noted is None or noted.before != (first.before or b"") + first.added else None
+
+
 def remove(place: places.Place) -> list[touched.Touched]:
     """Take our lines out again. Returns what was noted of each file that we had touched."""
+    touched.give_back(place, FILE, path_of(place))  # the youngest first, so that each finds what it noted
     given_back = [touched.give_back(place, name, path_of(place, name)) for name in BOTH]
     return [noted for noted in given_back if noted is not None]

@@ -43,6 +43,12 @@ def save(place: places.Place, writer: str, items: "list[Item]", now: float, fres
     return arrays.save(place, place.messages, items, lambda items: mend(place, writer, items, now, fresh))
 
 
+def mend_owed(place: places.Place, writer: str, now: float) -> None:
+    """What a killed writer owes, when no next one comes by."""
+    with locks.Lock(place.lock("messages")):
+        save(place, writer, arrays.load_to_change(place, place.messages).items, now)
+
+
 def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None") -> bool:
     """Write the queue line of every message that should wake and has none yet."""
     changed = False

@@ -45,6 +45,12 @@ def save(place: places.Place, writer: str, items: "list[Item]", now: float, fres
     return arrays.save(place, place.questions, items, lambda items: mend(place, writer, items, now, fresh), KEY)
 
 
+def mend_owed(place: places.Place, writer: str, now: float) -> None:
+    """What a killed writer owes, when no next one comes by."""
+    with locks.Lock(place.lock("questions")):
+        save(place, writer, arrays.load_to_change(place, place.questions, KEY).items, now)
+
+
 def mend(place: places.Place, writer: str, items: "list[Item]", now: float, fresh: "Item | None") -> bool:
     changed = False
     for item in items:

@@ -5,6 +5,7 @@
 
 from ibstatus.rules import lines
 from ibstatus.store import atomic, disk, places
+from ibstatus.store.git_lock import GitLock
 
 MAKE = disk.O_WRONLY | disk.O_APPEND | disk.O_CREAT | disk.O_CLOEXEC
 
@@ -36,56 +37,95 @@ def known(place: places.Place, name: str, path: str) -> Touched | None:
         return None
 
 
-def add(place: places.Place, name: str, path: str, line: str) -> None:
-    """Append a line of ours; a person who saves the file at the same moment loses nothing, for it is one append."""
-    before = content(path)
-    ending = "\r\n" if before and b"\r\n" in before else "\n"
-    added = ("" if not before or before.endswith(b"\n") else ending) + line + ending
+def add(place: places.Place, name: str, path: str, text: str) -> None:
+    """Append lines of ours; a person who saves the file at the same moment loses nothing, for it is one append."""
     folder = path.rpartition("/")[0]
-    value = {"existed": before is not None, "added": added, "made_folder": not disk.exists(folder)}
-    disk.make_dirs(place.safe + "/touched")
-    atomic.put(record(place, name), lines.encode(value).encode() + b"\n" + (before or b""))
+    added = noted_first(place, name, path, text, content(path))
     disk.make_dirs(folder, 0o777)
     fd = disk.open(path, MAKE, 0o666)
     try:
-        disk.write_all(fd, added.encode())
+        disk.write_all(fd, added)
         disk.fsync(fd)
     finally:
         disk.close(fd)
 
 
+def add_in_gits_way(place: places.Place, name: str, path: str, text: str) -> None:
+    """The same for a file that git replaces under a lock: an append could land in the one that it throws away."""
+    with GitLock(path) as lock:
+        before = content(path)
+        atomic.put(lock.target, (before or b"") + noted_first(place, name, path, text, before))
+
+
+def noted_first(place: places.Place, name: str, path: str, text: str, before: bytes | None) -> bytes:
+    """What is to be appended, in the file's own line ends; it is on the disk what that file was."""
+    ending = "\r\n" if before and b"\r\n" in before else "\n"
+    added = "" if not before or before.endswith(b"\n") else ending
+    added += "".join(line + ending for line in text.split("\n"))
+    made_folder = not disk.exists(path.rpartition("/")[0])
+    value = {"existed": before is not None, "added": added, "made_folder": made_folder}
+    disk.make_dirs(place.safe + "/touched")
+    atomic.put(record(place, name), lines.encode(value).encode() + b"\n" + (before or b""))
+    return added.encode()
+
+
 def give_back(place: places.Place, name: str, path: str) -> Touched | None:
-    """Take our line out again; None when there was nothing of ours. What others wrote meanwhile stays."""
+    """Take our lines out again; None when there was nothing of ours. What others wrote meanwhile stays."""
     noted = known(place, name, path)
     if noted is None:
         return None
-    while (now := content(path)) is not None:
-        rest = without(now, noted)
-        if rest is None:
-            disk.unlink(path)
-        elif rest != now and not atomic.replace(path, rest, lambda seen=now: content(path) == seen):  # type: ignore[misc]
-            continue  # somebody saved it meanwhile
-        break
-    clear_temps(path)
+    while not taken_out(path, noted):
+        pass  # somebody saved it meanwhile
+    return forgotten(place, name, noted)
+
+
+def give_back_in_gits_way(place: places.Place, name: str, path: str) -> Touched | None:
+    noted = known(place, name, path)
+    if noted is None:
+        return None
+    with GitLock(path):
+        taken_out(path, noted)
+    return forgotten(place, name, noted)
+
+
+def taken_out(path: str, noted: Touched) -> bool:
+    """False when somebody saved the file between our look and our rename."""
+    now = content(path)
+    rest = None if now is None else without(now, noted)
+    if now is not None and rest is None:
+        disk.unlink(path)
+    return now is None or rest is None or rest == now or atomic.replace(path, rest, lambda: content(path) == now)
+
+
+def forgotten(place: places.Place, name: str, noted: Touched) -> Touched:
+    """All is as it was: the note has done its work."""
+    clear_temps(noted.path)
     if noted.made_folder:
-        remove_empty(path.rpartition("/")[0])
+        remove_empty(noted.path.rpartition("/")[0])
     disk.unlink(record(place, name))
     return noted
 
 
 def without(now: bytes, noted: Touched) -> bytes | None:
-    """The file's bytes without our line; None when nothing is left of a file that we made."""
+    """The file's bytes without our lines; None when nothing is left of a file that we made."""
     before = noted.before or b""
     if now == before + noted.added:
         return noted.before
-    ours = noted.added.strip()
-    kept = now.splitlines(keepends=True)
-    for at in range(len(kept) - 1, -1, -1):
-        if kept[at].strip() == ours:
-            del kept[at]
+    ours = [line.strip() for line in noted.added.strip().split(b"\n")]
+    kept = now.split(b"\n")
+    for at in range(len(kept) - len(ours), -1, -1):
+        if [line.strip() for line in kept[at : at + len(ours)]] == ours:
+            ended = kept[at + len(ours) :]
+            kept = kept[: at + heads_others(ours, ended)] + (ended or [b""])
             break
-    rest = b"".join(kept)
+    rest = b"\n".join(kept)
     return None if noted.before is None and not rest else rest
+
+
+def heads_others(ours: list[bytes], after: list[bytes]) -> bool:
+    """Somebody added a line to our section: its head then stays, or the line would fall to the section before."""
+    following = after[0].strip() if after else b""
+    return ours[0].startswith(b"[") and following != b"" and not following.startswith(b"[")
 
 
 def differs(noted: Touched) -> str:

@@ -55,12 +55,13 @@ def look(ib: Ib, program: dict[str, str]) -> Callable[..., Done]:
 
 
 def test_a_healthy_repository(repo: places.Place, ib: Ib, look: Ib, program: dict[str, str]) -> None:
+    assert ib("init").code == 0
     assert ib("send", "user-claude", "? one").code == 0
     assert ib("listen", "--timeout", "0").code == 0
     done = look()
     assert done.code == 0
     worse: Any = [item for item in done.json() if item["level"] != "ok"]  # type: ignore[attr-defined]
-    assert [item["subject"] for item in worse if item["subject"] not in ("tmux", "space")] == ["listener"]
+    assert [item["subject"] for item in worse if item["subject"] not in ("tmux", "space")] == ["supervisor", "listener"]
     shown = ib("doctor", env=program).out.splitlines()
     assert all(line.startswith(("ok   ", "note ", "warn ", "fail ", " " * 18 + "→ ")) for line in shown)
 

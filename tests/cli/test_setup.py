@@ -49,7 +49,13 @@ class TestInit:
     def test_says_what_was_made_and_then_that_it_is_there(self, repo: places.Place, ib: Ib) -> None:
         first = ib("init")
         known = Path(repo.repo_id).read_text().strip()
-        assert first == Done(0, f"Made {repo.home} (repo-id {known})\nKept out of git by {exclude.path_of(repo)}\n", "")
+        assert first == Done(
+            0,
+            f"Made {repo.home} (repo-id {known})\nKept out of git by {exclude.path_of(repo)}\n"
+            f"Claude learns of its agents from the <ittybitty> block in {repo.root}/CLAUDE.md\n"
+            f"Git does not track CLAUDE.md; a line in {exclude.path_of(repo)} keeps it out until you git add -f it\n",
+            "",
+        )
         assert ib("init").out == first.out.replace("Made", "Already there:", 1)
 
     def test_json(self, repo: places.Place, ib: Ib) -> None:
@@ -60,6 +66,9 @@ class TestInit:
             "repo_id": Path(repo.repo_id).read_text().strip(),
             "made": True,
             "kept_out_by": exclude.path_of(repo),
+            "claude_md": f"{repo.root}/CLAUDE.md",
+            "hidden": f"git does not track CLAUDE.md; a line in {exclude.path_of(repo)} "
+            "keeps it out until you git add -f it",
             "notes": [],
         }
         assert ib("init", "--json").json() == {**made, "made": False}
@@ -75,7 +84,7 @@ class TestInit:
         assert ib("notify", "first").code == 0  # makes the folder, with the line in exclude
         assert ib("init", "--gitignore").code == 0
         assert Path(repo.root, ".gitignore").read_text() == "*.pyc\n.ittybitty/\n"
-        assert Path(exclude.path_of(repo)).read_bytes() == original
+        assert Path(exclude.path_of(repo)).read_bytes() == original + b"/CLAUDE.md\n"
         assert ib("init", "--gitignore").code == 0
         assert ib("init").code == 0
         assert Path(repo.root, ".gitignore").read_text().count("ittybitty") == 1

@@ -42,3 +42,12 @@ def test_a_log_entry_is_one_line(text: str) -> None:
     entry = stamps.log_entry(text, 0)
 
     assert len(entry.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "bucket"),
+    [(-5, "0m"), (59, "0m"), (60, "1m"), (299, "1m"), (300, "5m"), (900, "15m"), (1800, "30m"), (3599, "30m"),
+     (3600, "1h"), (86399, "23h"), (86400, "1d"), (400 * 86400, "400d")],
+)  # fmt: skip
+def test_an_age_in_the_node_seldom_changes(seconds: float, bucket: str) -> None:
+    assert ages.bucket(seconds) == bucket

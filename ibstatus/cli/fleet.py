@@ -1,0 +1,91 @@
+"""list, tree, status."""
+
+import time
+
+import click
+import msgspec
+
+from ibstatus.cli import calling, output, watched
+from ibstatus.cli.say import as_json
+from ibstatus.model.records import Agent, Snapshot
+from ibstatus.ops import fleet as op
+from ibstatus.rules import status_text
+from ibstatus.store import agents as known
+from ibstatus.store import config, places
+
+
+@click.command("list", short_help="Show all agents")
+@click.option("--manager", metavar="ID", default=None, help="Only the agents of this manager")
+@as_json
+def list_agents(manager: str | None, json: bool) -> int:
+    """Show every agent: id, state, age, model, manager, the beginning of its task.
+
+    \b
+    Examples:
+      ib list
+      ib list --manager lead --json
+    """
+    at = calling.place()
+    found = shown(at).agents
+    if manager is not None:
+        chief = known.resolve(at, manager)
+        found = [agent for agent in found if agent.manager == chief]
+    if json:
+        output.as_json(found)
+        return 0
+    output.data(status_text.rows(found) if found else status_text.NONE_YET)
+    if found:
+        output.data("\n" + status_text.counted(found, int(config.value(at, "maxAgents"))))
+    return 0
+
+
+@click.command(short_help="Show the agents under their managers")
+@as_json
+def tree(json: bool) -> int:
+    """Show the agents as a tree, each under its manager. One whose manager is gone stands at the top.
+
+    \b
+    Example:
+      ib tree
+    """
+    at = calling.place()
+    found = shown(at).agents
+    if json:
+        output.as_json([branch(agent, found, frozenset()) for agent in found if agent.manager is None])
+        return 0
+    output.data(status_text.tree(found) if found else status_text.NONE_YET)
+    if found:
+        output.data("\n" + status_text.counted(found, int(config.value(at, "maxAgents"))))
+    return 0
+
+
+def shown(at: places.Place) -> Snapshot:
+    """The fleet; and for the next time somebody is there who publishes it."""
+    found = op.show(at)
+    watched.keep_agents_watched(at)
+    return found
+
+
+def branch(agent: Agent, everybody: list[Agent], above: frozenset[str]) -> dict[str, object]:
+    path = above | {agent.id}
+    below = [other for other in everybody if other.manager == agent.id and other.id not in path]
+    return {**msgspec.to_builtins(agent), "agents": [branch(other, everybody, path) for other in below]}
+
+
+@click.command(short_help="Show the fleet, and what waits for the user's Claude")
+@as_json
+def status(json: bool) -> int:
+    """Show agents, open questions and messages, and who listens: what the supervisor publishes, or a fresh look.
+
+    \b
+    Examples:
+      ib status
+      ib status --json | jq '.questions[].question'
+    """
+    at = calling.place()
+    snapshot = shown(at)
+    if json:
+        output.as_json(snapshot)
+    else:
+        output.data(status_text.status(snapshot, time.time()))
+    return 0

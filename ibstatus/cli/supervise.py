@@ -1,0 +1,30 @@
+"""status-watchdog."""
+
+import click
+
+from ibstatus.cli import calling, output
+from ibstatus.drivers import daemon
+from ibstatus.store import places
+from ibstatus.supervisor import loop
+
+
+@click.command("status-watchdog", short_help="Keep the status node and the snapshot true")
+@click.option("--once", is_flag=True, help="Look once, publish, and end")
+@click.option("--repo", metavar="PATH", default=None, help="The repository, when it is not this one")
+def status_watchdog(once: bool, repo: str | None) -> int:
+    """Watch the agents and keep CLAUDE.md's status node true. ib starts it by itself; one runs in each repository.
+
+    It ends a minute after the last agent, when nobody listens either. What it does stands in
+    .ittybitty/status-watchdog.log.
+
+    \b
+    Examples:
+      ib status-watchdog --once
+      ib status-watchdog          # in the foreground, Ctrl-C ends it
+    """
+    at = places.find(repo) if repo is not None else calling.place()
+    if loop.once(at) if once else loop.supervise(at):
+        return 0
+    process = daemon.holder(at)
+    output.talk("A supervisor runs already" + (f" (PID {process.pid})." if process is not None else "."))
+    return 0

@@ -1,0 +1,87 @@
+"""git's index and objects, asked about one path from the root of the checkout; never about a pattern."""
+
+import os
+import subprocess
+from typing import NamedTuple
+
+from ibstatus.drivers import git, processes
+
+PLAIN = "H"
+SKIPPED = "S"
+QUIETLY = ("-c", f"core.hooksPath={os.devnull}")
+
+
+class Entry(NamedTuple):
+    """One line of the index. `tag` as in `git ls-files -v`: H plain, S skip-worktree, lower case assume-unchanged."""
+
+    tag: str
+    mode: str
+    oid: str
+    stage: int
+
+    @property
+    def is_plain_file(self) -> bool:
+        return self.tag == PLAIN and self.stage == 0 and self.mode.startswith("100")
+
+
+class Answer(NamedTuple):
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def line(self) -> str:
+        return os.fsdecode(self.out).removesuffix("\n") if self.code == 0 else ""
+
+
+def asked(cwd: str, *args: str, data: bytes = b"", index: str = "") -> Answer:
+    """Like git.run, but with bytes in and out, and perhaps another index than the checkout's own."""
+    env = {key: value for key, value in os.environ.items() if key not in git.POINTERS}
+    env |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
+    if index:
+        env["GIT_INDEX_FILE"] = index
+    try:
+        done = subprocess.run(["git", *args], cwd=cwd, env=env, input=data, capture_output=True, check=False)
+    except FileNotFoundError:
+        return Answer(127, b"", "git is not installed")
+    return Answer(done.returncode, done.stdout, processes.text(done.stderr).strip())
+
+
+def entries(root: str, path: str, index: str = "") -> list[Entry]:
+    """What the index has of this path: nothing, one entry, or the stages of a conflict."""
+    found = []
+    for record in asked(root, "ls-files", "--stage", "-v", "-z", "--", path, index=index).out.split(b"\0"):
+        fields, tab, name = record.partition(b"\t")
+        if tab and os.fsdecode(name) == path:
+            tag, mode, oid, stage = fields.decode("ascii").split(" ")
+            found.append(Entry(tag, mode, oid, int(stage)))
+    return found
+
+
+def is_unmerged(root: str, path: str) -> bool:
+    return any(entry.stage for entry in entries(root, path))
+
+
+def blob(root: str, oid: str) -> bytes:
+    return asked(root, "cat-file", "blob", oid).out
+
+
+def committed(root: str, path: str) -> str:
+    """The blob that HEAD has of this path, or ''."""
+    return asked(root, "rev-parse", "--quiet", "--verify", f"HEAD:{path}").line
+
+
+def status(root: str, path: str) -> str:
+    """What `git status` says of this path, as in ` M`; '' when it has nothing to say."""
+    return processes.text(asked(root, "status", "--porcelain", "-z", "--", path).out)[:2]
+
+
+def forget_look(root: str, path: str, entry: Entry, index: str) -> bool:
+    """Make this index forget how the file looked: git then compares the content. What is staged stays what it was."""
+    again = f"{entry.mode},{entry.oid},{path}"
+    return asked(root, *QUIETLY, "update-index", "--cacheinfo", again, index=index).code == 0
+
+
+def look_again(root: str, path: str, index: str) -> bool:
+    """Note how the file looks, if its content is what the index has. Nothing is added by this `add`."""
+    return asked(root, *QUIETLY, "add", "--refresh", "--", path, index=index).code == 0

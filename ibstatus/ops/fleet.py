@@ -1,0 +1,83 @@
+"""The fleet as it is now: agents, open messages and questions, who listens."""
+
+import time
+from typing import Any, NamedTuple
+
+import ibstatus
+from ibstatus.drivers import daemon, tmux
+from ibstatus.model.records import Agent, Snapshot, Wake
+from ibstatus.rules import fleet, stamps
+from ibstatus.store import config, disk, events, messages, places, questions, removal, snapshot, states
+from ibstatus.store import fleet as files
+
+STALE_AFTER = 3
+
+
+class Seen(NamedTuple):
+    """One look at everything."""
+
+    agents: list[Agent]
+    messages: list[dict[str, Any]]
+    questions: list[dict[str, Any]]
+    listening: list[str]
+
+
+def look(place: places.Place, told: states.States, before: dict[str, Agent], now: float) -> Seen:
+    """Every source once; one that cannot be read is unknown, not absent."""
+    records = files.records(place)
+    sessions = tmux.sessions(str(config.value(place, "tmux.socket"))) if records else frozenset()
+    said = told.catch_up() if records else {}
+    known = [
+        fleet.Known(
+            record.id,
+            record.meta,
+            None if sessions is None else files.session_of(place, record) in sessions,
+            said.get(record.id),
+            record.problem,
+        )
+        for record in records
+    ]
+    return Seen(
+        fleet.fleet(known, before, now),
+        messages.open_ones(place).items,
+        questions.pending(place),
+        removal.listeners(place),
+    )
+
+
+def snapshot_of(seen: Seen, seq: int, now: float) -> Snapshot:
+    return Snapshot(
+        seq, stamps.utc(now), ibstatus.__version__, seen.agents, seen.messages, seen.questions, Wake(seen.listening)
+    )
+
+
+def by_id(agents: list[Agent]) -> dict[str, Agent]:
+    return {agent.id: agent for agent in agents}
+
+
+def show(place: places.Place) -> Snapshot:
+    """The published snapshot while it is true; otherwise a look of our own, so that nobody is ever shown an old one."""
+    if not disk.exists(place.home):
+        return snapshot_of(Seen([], [], [], []), 0, time.time())
+    published = snapshot.read(place, ibstatus.__version__)
+    if published is not None and daemon.is_running(place) and is_fresh(place, published[1]):
+        return published[0]
+    before = by_id(published[0].agents) if published is not None else {}
+    seen = look(place, states.States(place), before, time.time())
+    return snapshot_of(seen, published[0].seq if published is not None else 0, time.time())
+
+
+def is_fresh(place: places.Place, at: float) -> bool:
+    """Nothing that it shows has changed since it was looked at last, and that is not long ago."""
+    interval = int(config.value(place, "status_node.update_interval"))
+    if not 0 <= time.time() - at <= STALE_AFTER * interval:
+        return False
+    sources = [place.messages, place.questions, place.home + "/agents", place.events, *events.spools(place)]
+    return all(changed_at(path) < at for path in sources)
+
+
+def changed_at(path: str) -> float:
+    try:
+        return disk.stat(path).st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,228 @@
+"""hide: keep what ib writes into CLAUDE.md out of git's sight, prove it, and take all of it back again.
+
+A filter in git's config, bound in info/attributes, drops our lines; the index is told the size when it changed.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ibstatus.drivers import git_filter, git_index
+from ibstatus.errors import IbError, quoted
+from ibstatus.model.records import Finding
+from ibstatus.ops import hiding_place
+from ibstatus.ops.hiding_place import Spot
+from ibstatus.rules import filtering, health
+from ibstatus.store import exclude, git_files, git_lock, places, touched, user_file
+
+CONFIG, ATTRIBUTES = "config", "attributes"
+SUBJECT = "git-node"
+PROVEN = (
+    "git stores CLAUDE.md without what ib writes into it; programs that run no filters (jj, those on libgit2) do not"
+)
+TRIES, HURRIED_TRIES, PAUSE = 3, 100, 0.02
+
+
+class Hidden(NamedTuple):
+    """Is it out of git's sight, and why (not). `local`: a block that is put in now has to stay out of commits whole."""
+
+    yes: bool
+    why: str
+    local: bool = True
+    path: str = ""
+
+
+def hide(place: places.Place) -> Hidden:
+    """Once more is fine: what a killed one left half done is completed. What cannot be proven is taken back."""
+    spot = hiding_place.find(place)
+    if spot.why or not spot.path:
+        return Hidden(not spot.why, spot.why or spot.note, path=spot.path)
+    with git_lock.turn(place):
+        git_files.forget_copies(place)
+        try:
+            why = bound(place, spot) or disproof(place, spot)
+            if why:
+                unbound(place)
+        except IbError as error:
+            why = error.message
+        except OSError as error:
+            why = f"git's settings could not be changed: {error.strerror}"
+        if why:
+            return Hidden(False, why, spot.local, spot.path)
+        return Hidden(True, kept_out(place, spot), spot.local, spot.path)
+
+
+def unhide(place: places.Place) -> list[touched.Touched]:
+    """Take all of it back; returns what was noted of each file of git that we had touched."""
+    if not exclude.in_checkout(place):
+        return []
+    with git_lock.turn(place):
+        noted = unbound(place)
+        file = exclude.remove_file(place)
+    sync(place, hurried=True)
+    return noted if file is None else [*noted, file]
+
+
+def ready(place: places.Place, resize: bool, hurried: bool = False) -> bool:
+    """Asked right before a write: may it be done now? Before one that changes the size git's index forgets how the
+    file looked, so that at no moment, not even after a kill, it shows as modified for its size alone."""
+    if not resize:
+        return not still(place, resize=False)
+    return retold(place, hurried, look=False) and not git_files.busy(place, not hurried, time.time())
+
+
+def sync(place: places.Place, hurried: bool = False) -> bool:
+    """Tell git's index how the file looks now; False when it is to be tried again later.
+
+    Its content is not changed, so a person's edit still shows. `hurried`: a person waits for it."""
+    return retold(place, hurried, look=True)
+
+
+def retold(place: places.Place, hurried: bool, look: bool) -> bool:
+    spot = hiding_place.named(place)
+    if spot.why or not spot.path:
+        return True
+    for _ in range(HURRIED_TRIES if hurried else TRIES):
+        if not git_files.busy(place, not hurried, time.time()):
+            with git_lock.turn(place):
+                try:
+                    if told(place, spot.path, look):
+                        return True
+                finally:
+                    git_files.forget_copies(place)
+        elif not hurried:
+            return False
+        time.sleep(PAUSE)
+    return False
+
+
+def told(place: places.Place, path: str, look: bool) -> bool:
+    """All the work on a copy, which then takes the index's place. True also where nothing is to be done."""
+    copied = git_files.copy_index(place)
+    if copied is None:
+        return not git_files.there(git_files.index_of(place))
+    copy, was = copied
+    entries = git_index.entries(place.root, path, copy)
+    if len(entries) != 1 or not entries[0].is_plain_file:
+        return look or not any(entry.stage for entry in entries)
+    done = git_index.forget_look(place.root, path, entries[0], copy)
+    done = done and (not look or git_index.look_again(place.root, path, copy))
+    return done and git_files.put_index(place, copy, was)
+
+
+def recover(place: places.Place) -> None:
+    """What killed ones of us left: locks of git, copies of the index."""
+    if not exclude.in_checkout(place):
+        return
+    with git_lock.turn(place):
+        git_files.forget_copies(place)
+        git_lock.recover(config_of(place))
+
+
+def still(place: places.Place, resize: bool, now: float | None = None) -> str:
+    """'' when CLAUDE.md may be written now, else why not. Asked before every write; no process but for a resize."""
+    if not exclude.in_checkout(place):
+        return ""
+    why = git_files.busy(place, resize, time.time() if now is None else now)
+    if why or not resize:
+        return why
+    spot = hiding_place.named(place)
+    return "it has a conflict" if spot.path and git_index.is_unmerged(place.root, spot.path) else ""
+
+
+def config_of(place: places.Place) -> str:
+    return place.common + "/config"
+
+
+def attributes_of(place: places.Place) -> str:
+    return place.common + "/info/attributes"
+
+
+def bound(place: places.Place, spot: Spot) -> str:
+    """Set and bind the filter, as far as it is not; returns what is in the way, or ''."""
+    if settings(place) != filtering.wanted():
+        touched.give_back_in_gits_way(place, CONFIG, config_of(place))  # that of an older ib
+        if settings(place):
+            return f"git's settings already have a filter {filtering.NAME} that is not ours"
+        touched.add_in_gits_way(place, CONFIG, config_of(place), filtering.section())
+    if hiding_place.attribute(place, spot.path) != filtering.NAME:
+        touched.give_back(place, ATTRIBUTES, attributes_of(place))  # that of another path
+        touched.add(place, ATTRIBUTES, attributes_of(place), filtering.binding(spot.path))
+    if settings(place) != filtering.wanted() or hiding_place.attribute(place, spot.path) != filtering.NAME:
+        return "git does not see the filter that was set up for it"
+    return ""
+
+
+def unbound(place: places.Place) -> list[touched.Touched]:
+    """The binding first: one without a filter is nothing to git, and so is a filter that is bound nowhere."""
+    noted = [
+        touched.give_back(place, ATTRIBUTES, attributes_of(place)),
+        touched.give_back_in_gits_way(place, CONFIG, config_of(place)),
+    ]
+    return [one for one in noted if one is not None]
+
+
+def settings(place: places.Place) -> dict[str, str]:
+    return dict(git_filter.settings(place.root, filtering.NAME))
+
+
+def disproof(place: places.Place, spot: Spot) -> str:
+    """git itself is asked: with the filter it must store the same object as without it and without our lines."""
+    data = content(spot) or b""
+    bare = filtering.bare(data)
+    wanted = git_filter.digest(place.root, spot.path, bare, without=filtering.NAME)
+    texts = [data, bare, *(filtering.probed(bare, local) for local in (True, False))]
+    if not wanted:
+        return "git could not say what it would store"
+    if any(git_filter.digest(place.root, spot.path, text) != wanted for text in texts):
+        return "the filter does not give the text back as it is without our lines"
+    return ""
+
+
+def content(spot: Spot) -> bytes | None:
+    try:
+        return user_file.read(spot.file)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def kept_out(place: places.Place, spot: Spot) -> str:
+    """An untracked file is kept out of git by a line of its own until the user adds it."""
+    if spot.tracked:
+        exclude.remove_file(place)
+        return spot.note
+    if not hiding_place.is_ignored(place, spot.path):
+        exclude.add_file(place, filtering.exact(spot.path))
+    if touched.known(place, exclude.FILE, exclude.path_of(place)) is None:
+        return spot.note
+    return f"git does not track {spot.path}; a line in {exclude.path_of(place)} keeps it out until you git add -f it"
+
+
+def judge(place: places.Place) -> list[Finding]:
+    """For `ib doctor`: proven, or why not. Nothing is changed."""
+    spot = hiding_place.find(place)
+    data = content(spot)
+    if not spot.path and not spot.why:
+        return [health.ok(SUBJECT, spot.note)]
+    if data is None or not filtering.holds_ours(data):
+        return [health.ok(SUBJECT, f"there is nothing of ib in {spot.file}")]
+    if spot.why:
+        return [Finding("warn", SUBJECT, f"git sees the node: {spot.why}")]
+    if not spot.tracked and hiding_place.is_ignored(place, spot.path):
+        return [health.ok(SUBJECT, f"git does not track {spot.path} and ignores it")]
+    if settings(place) != filtering.wanted() or hiding_place.attribute(place, spot.path) != filtering.NAME:
+        return [Finding("warn", SUBJECT, f"git sees the node: {spot.path} has no filter of this ib", health.INIT)]
+    why = disproof(place, spot)
+    if why:
+        return [Finding("warn", SUBJECT, f"git sees the node: {why}", f"git diff -- {quoted(spot.path)}")]
+    return [*doubts(place, spot, data), health.ok(SUBJECT, PROVEN)]
+
+
+def doubts(place: places.Place, spot: Spot, data: bytes) -> Iterator[Finding]:
+    """It holds, but not all is as it should be."""
+    if filtering.is_local(data) and not spot.local:
+        text = f"{spot.path} has a block in git now, and the one here is of the kind that stays out whole"
+        yield Finding("warn", SUBJECT, text, health.INIT)
+    unchanged = spot.tracked and git_filter.digest(place.root, spot.path, data) == hiding_place.oid(place, spot.path)
+    if unchanged and git_index.status(place.root, spot.path).endswith("M"):
+        yield Finding("note", SUBJECT, f"git has an old size of {spot.path} and shows it as modified", health.INIT)

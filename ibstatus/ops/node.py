@@ -1,0 +1,203 @@
+"""The status node in CLAUDE.md: what it shows now, and making it show something else. Nobody else's byte is touched."""
+
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import msgspec
+
+from ibstatus.drivers import git_index
+from ibstatus.errors import IbError
+from ibstatus.ops import hide, hiding_place
+from ibstatus.ops.fleet import Seen
+from ibstatus.rules import markers, node, node_content
+from ibstatus.rules.splices import Splice
+from ibstatus.store import config, disk, exclude, locks, places, user_file
+
+FILE = "/CLAUDE.md"
+TRY_AGAIN_AFTER = 60.0
+INIT = "run ib init"
+
+
+class Key(NamedTuple):
+    """What a node shows, as far as it decides whether it is written again; all empty where there is none."""
+
+    content: Hashable
+    questions: Hashable
+    ages: Hashable
+
+
+NOTHING = Key("", (), ())
+NO_BLOCK = "CLAUDE.md has no <ittybitty> block"
+
+
+def path_of(place: places.Place) -> str:
+    return place.root + FILE
+
+
+def desk_of(place: places.Place) -> str:
+    """Where texts are made ready, and where displaced files wait."""
+    return place.home + "/tmp"
+
+
+def is_wanted(place: places.Place) -> bool:
+    """Not where it is switched off, and not in the folder of a bare repository: nobody reads a CLAUDE.md there."""
+    if not exclude.in_checkout(place):
+        return False
+    known = config.load(place)
+    return bool(known.value("status_node.enabled")) and known.value("status_node.mode") == "inline"
+
+
+def limits(place: places.Place) -> node.Limits:
+    known = config.load(place)
+    return node.Limits(
+        int(known.value("status_node.max_messages")), bool(known.value("status_node.include_children_count"))
+    )
+
+
+def facts(seen: Seen) -> node.Facts:
+    return node.Facts([msgspec.to_builtins(agent) for agent in seen.agents], seen.messages, seen.questions)
+
+
+def key_of(content: node_content.Item | None) -> Key:
+    if content is None:
+        return NOTHING
+    messages, agents = content.get("messages"), content.get("root_agents")
+    asked = [item.get("id") for item in listed(messages) if item.get("type") == "question"]
+    return Key(node.key(content), tuple(map(str, asked)), tuple(str(agent.get("age")) for agent in listed(agents)))
+
+
+def listed(value: object) -> list[node_content.Item]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+class Keeper:
+    """Remembers what the file showed when it was last seen. `why` says what keeps the node from being written."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.place = place
+        self.path = path_of(place)
+        self.why = ""
+        self.tried = 0.0
+        self.state: tuple[int, ...] = ()
+        self.key = NOTHING
+        self.capacity = node.CAPACITY
+        self.newline = b"\n"
+        self.may_grow = True
+        self.synced: tuple[int, ...] = ()
+
+    def wanted(self, seen: Seen, now: float) -> Key:
+        """What the node should show; nothing where it is switched off."""
+        if not is_wanted(self.place):
+            return NOTHING
+        return key_of(self.fitted(seen, now, b"\n").content)
+
+    def fitted(self, seen: Seen, now: float, newline: bytes) -> node.Fitted:
+        return node.fitted(facts(seen), limits(self.place), now, self.capacity, may_grow=self.may_grow, newline=newline)
+
+    def shown(self, now: float) -> Key:
+        """What the node shows; the file is only read again when it has changed, or when we gave up a minute ago."""
+        state = state_of(self.path)
+        if state != self.state or (self.why and now - self.tried > TRY_AGAIN_AFTER):
+            self.state, self.tried, self.why = state, now, ""
+            self.key = self.read()
+        return self.key
+
+    def read(self) -> Key:
+        try:
+            data = user_file.read(self.path)
+            spot = markers.find(data)
+        except FileNotFoundError:
+            self.why = "there is no CLAUDE.md"
+            return NOTHING
+        except OSError as error:
+            self.why = f"CLAUDE.md cannot be read: {error.strerror}"
+            return NOTHING
+        except markers.Malformed as error:
+            self.why = f"CLAUDE.md is left alone: line {error.line}: {error.why}"
+            return NOTHING
+        if spot is None:
+            self.why = NO_BLOCK
+            return NOTHING
+        if spot.body is None:
+            return NOTHING
+        self.capacity, self.newline = max(node.LEAST, spot.body.end - spot.body.start), spot.newline
+        return key_of(node.decoded(data[spot.body.start : spot.body.end]) or {})
+
+    def put(self, seen: Seen, now: float) -> bool:
+        """Make the node show this; False when it has to wait (`held`) or cannot be done (`why`)."""
+        resizing = False
+        wanted = is_wanted(self.place)
+        ready = self.fitted(seen, now, self.newline)  # before the file is opened: others wait for us while it is
+
+        def change(data: bytes) -> Splice | None:
+            nonlocal resizing
+            spot = markers.find(data)
+            if spot is None:
+                raise IbError(NO_BLOCK, hint=INIT)
+            splice = self.splice(data, spot, seen, now, ready) if wanted else node.remove(spot)
+            resizing = splice is not None and not splice.fits
+            return splice
+
+        try:
+            with locks.Lock(self.place.lock("node")):
+                edited = user_file.edit(
+                    self.path,
+                    change,
+                    desk=desk_of(self.place),
+                    may_resize=False,
+                    now_ok=lambda: not hide.still(self.place, resizing),
+                    durable=False,
+                )
+        except (OSError, IbError, markers.Malformed) as error:
+            return self.gave_up(f"CLAUDE.md could not be written: {getattr(error, 'strerror', '') or error}", now)
+        if edited.how == "held":
+            return False
+        if edited.how in ("busy", "gone"):
+            if resizing and self.may_grow:
+                self.may_grow = False  # what does not fit is left out, as long as the room cannot grow
+                return False
+            return self.gave_up(f"CLAUDE.md could not be written: {edited.note}", now)
+        self.state = ()
+        if edited.resized:
+            self.sync()
+        return True
+
+    def gave_up(self, why: str, now: float) -> bool:
+        self.why, self.tried, self.state = why, now, state_of(self.path)
+        return False
+
+    def splice(
+        self, data: bytes, spot: markers.Spot, seen: Seen, now: float, ready: node.Fitted | None = None
+    ) -> Splice | None:
+        room = None if spot.body is None else spot.body.end - spot.body.start
+        if ready is not None and (ready.capacity, self.newline) == (room, spot.newline):
+            return node.set_body(spot, data, ready.body)
+        if room is not None:
+            self.capacity = max(node.LEAST, room)
+        self.newline = spot.newline
+        made = self.fitted(seen, now, spot.newline)
+        self.capacity = made.capacity
+        if spot.body is None:
+            return node.insert(spot, data, made.body)
+        return node.set_body(spot, data, made.body)
+
+    def sync(self) -> None:
+        """Tell git's index that the file has another size and, for git, the same content."""
+        if self.sizes() == self.synced or hide.still(self.place, True):
+            return
+        path = hiding_place.named(self.place).path
+        if not path or not git_index.status(self.place.root, path) or hide.sync(self.place):
+            self.synced = self.sizes()
+
+    def sizes(self) -> tuple[int, ...]:
+        """When these stay, git has nothing new to say."""
+        return (*state_of(self.path)[:2], *state_of(self.place.common + "/index")[:2])
+
+
+def state_of(path: str) -> tuple[int, ...]:
+    """Changes when the file does: size, inode, times."""
+    try:
+        status = disk.stat(path)
+    except OSError:
+        return ()
+    return (status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)

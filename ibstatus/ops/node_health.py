@@ -1,0 +1,89 @@
+"""What `ib doctor` says of the node and of the supervisor: can CLAUDE.md be kept true, how, and by whom."""
+
+import os
+import time
+from collections.abc import Iterator
+from shlex import quote
+
+import ibstatus
+from ibstatus.drivers import daemon
+from ibstatus.model.records import Finding
+from ibstatus.ops import node
+from ibstatus.rules import ages, block, health, markers
+from ibstatus.store import atomic, config, disk, displaced, leases, places, snapshot, user_file
+
+STALE_AFTER = 3
+
+
+def claude_md(place: places.Place) -> Iterator[Finding]:
+    """The file, its block and its node; then how it can be written."""
+    if not node.is_wanted(place):
+        yield Finding("note", "node", "the status node is switched off in the settings", "ib config list")
+        return
+    path = node.path_of(place)
+    try:
+        data = user_file.read(path)
+        spot = markers.find(data)
+    except FileNotFoundError:
+        yield Finding("warn", "node", "there is no CLAUDE.md, so Claude does not see its agents there", health.INIT)
+        return
+    except markers.Malformed as error:
+        text = f"CLAUDE.md is left alone: line {error.line}: {error.why}"
+        yield Finding("fail", "node", text, f"mend line {error.line} of {quote(path)}, then {health.INIT}")
+        return
+    if spot is None:
+        yield Finding("warn", "node", "CLAUDE.md has no <ittybitty> block, so there is no place for it", health.INIT)
+        return
+    yield health.block(block.version_of(data))
+    yield from ways(path)
+    for text in displaced.kept(node.desk_of(place)):
+        yield Finding("warn", "node", text, "take out of it what you need, then remove it and its .json")
+
+
+def ways(path: str) -> Iterator[Finding]:
+    """How the node can be rewritten beside the programs of a person."""
+    target = atomic.resolved(path)
+    status = disk.lstat(target)
+    if not status.st_mode & user_file.OWNER_WRITES or not os.access(target, os.W_OK):
+        yield Finding(
+            "warn", "node", "CLAUDE.md is read-only, so its node stays as it is", f"chmod u+w {quote(target)}"
+        )
+        return
+    alone = lease(target)
+    if status.st_nlink > 1 and alone != leases.NONE:
+        yield Finding("note", "node", "CLAUDE.md has another name (hard link): its node cannot grow")
+    elif status.st_nlink > 1:
+        text = "CLAUDE.md has another name (hard link), and there are no leases here: its node stays as it is"
+        yield Finding("warn", "node", text, "remove the other name")
+    elif alone == leases.NONE:
+        text = "there are no leases here, or the file is not yours: CLAUDE.md is exchanged, not written in place"
+        yield Finding("note", "node", text)
+    else:
+        yield health.ok("node", "it can be written in place, alone with the file")
+
+
+def lease(target: str) -> str:
+    fd = disk.open(target, disk.O_RDWR | disk.O_NOFOLLOW | disk.O_NONBLOCK | disk.O_CLOEXEC)
+    try:
+        answer = leases.take(fd)
+        if answer == leases.GRANTED:
+            leases.drop(fd)
+        return answer
+    finally:
+        disk.close(fd)
+
+
+def supervisor(place: places.Place) -> Iterator[Finding]:
+    process = daemon.holder(place) if daemon.is_running(place) else None
+    if process is None:
+        yield Finding("note", "supervisor", "none runs now; the next command that needs one starts it")
+        return
+    published = snapshot.read(place, ibstatus.__version__)
+    age = time.time() - published[1] if published is not None else float("inf")
+    interval = int(config.value(place, "status_node.update_interval"))
+    if age > STALE_AFTER * interval:
+        since = "has published nothing of this version" if published is None else f"looked last {ages.age(age)} ago"
+        hint = f"kill {process.pid}; see {quote(daemon.log_of(place))}"
+        yield Finding("warn", "supervisor", f"it runs (PID {process.pid}), but {since}", hint)
+    else:
+        yield health.ok("supervisor", f"it runs (PID {process.pid}) and looked {ages.age(age)} ago")

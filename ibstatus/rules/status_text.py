@@ -1,0 +1,70 @@
+"""The fleet as people read it: `ib list`, `ib tree`, `ib status`."""
+
+from collections.abc import Sequence
+
+from ibstatus.model.records import Agent, Snapshot
+from ibstatus.rules import ages, fleet, listing
+
+LONGEST_ID = 30
+LONGEST_PROMPT = 40
+NONE_YET = "No agents found."
+
+
+def rows(agents: Sequence[Agent]) -> str:
+    """id, state, age, model, manager, prompt: two blanks between, no header."""
+    table = [
+        [cut(agent.id, LONGEST_ID), state(agent), agent.age, agent.model or "-", agent.manager or "-", prompt(agent)]
+        for agent in agents
+    ]
+    return aligned(table)
+
+
+def tree(agents: Sequence[Agent]) -> str:
+    table = [
+        [branch + cut(agent.id, LONGEST_ID), state(agent), agent.age, agent.model or "-", prompt(agent)]
+        for branch, agent in fleet.lined_up(agents)
+    ]
+    return aligned(table)
+
+
+def state(agent: Agent) -> str:
+    return f"{agent.state}:{listing.shown(agent.reason)}" if agent.reason else agent.state
+
+
+def prompt(agent: Agent) -> str:
+    return f"({agent.problem})" if agent.problem else cut(listing.shown(agent.prompt), LONGEST_PROMPT)
+
+
+def cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def aligned(table: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))] if table else []
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table
+    )
+
+
+def counted(agents: Sequence[Agent], most: int) -> str:
+    return f"{len(agents)} agent{'' if len(agents) == 1 else 's'} ({most} max)"
+
+
+def status(snapshot: Snapshot, now: float) -> str:
+    """The whole fleet on one screen: who, what waits for the user's Claude, who would hear it."""
+    parts = [tree(snapshot.agents) if snapshot.agents else NONE_YET]
+    for what, items in (("question", snapshot.questions), ("message", snapshot.messages)):
+        if items:
+            lines = [item_line(item, now) for item in items]
+            parts.append(f"{len(items)} open {what}{'' if len(items) == 1 else 's'}:\n" + "\n".join(lines))
+    parts.append("Listening: " + (", ".join(snapshot.wake.listening) or "nobody; news waits until somebody does"))
+    return "\n\n".join(parts)
+
+
+def item_line(item: dict[str, object], now: float) -> str:
+    text = str(item.get("question", item.get("content", ""))).strip().partition("\n")[0]
+    who = item.get("agent", item.get("from", "?"))
+    kind = f"{item['type']}, " if "type" in item else ""
+    age = ages.age_of(str(item.get("timestamp", "")), now)
+    said = cut(listing.shown(text), 80)
+    return f"  {listing.shown(item.get('id', '?'))}  {listing.shown(who)} ({kind}{age} ago): {said}"

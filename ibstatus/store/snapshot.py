@@ -1,0 +1,30 @@
+"""status.json: what the supervisor publishes for everybody else. Its time of change is the supervisor's last look."""
+
+import msgspec
+
+from ibstatus.model.records import Snapshot
+from ibstatus.store import atomic, disk, places
+
+
+def path_of(place: places.Place) -> str:
+    return place.home + "/status.json"
+
+
+def write(place: places.Place, snapshot: Snapshot) -> None:
+    atomic.put(path_of(place), msgspec.json.format(msgspec.json.encode(snapshot), indent=1) + b"\n", durable=False)
+
+
+def touch(place: places.Place) -> None:
+    """Nothing has changed, and we have just looked."""
+    disk.utime(path_of(place))
+
+
+def read(place: places.Place, version: str) -> tuple[Snapshot, float] | None:
+    """The snapshot and when it was true; None when there is none, or it is of another version of ib."""
+    path = path_of(place)
+    try:
+        data, at = disk.read_file(path), disk.stat(path).st_mtime
+        found = msgspec.json.decode(data, type=Snapshot)
+    except (OSError, msgspec.MsgspecError, ValueError):
+        return None
+    return (found, at) if found.version == version else None

@@ -1,0 +1,48 @@
+"""What agents' hooks said last of their state: the newest `agent.state` in the history, read on from where we were."""
+
+from ibstatus.rules import fleet
+from ibstatus.store import disk, events, places
+
+
+class States:
+    """Keeps the last word of every agent. `catch_up` reads only what is new."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.place = place
+        self.inode = 0
+        self.offset = 0
+        self.told: dict[str, fleet.Told] = {}
+
+    def catch_up(self) -> dict[str, fleet.Told]:
+        events.fold(self.place)
+        try:
+            fd = disk.open(self.place.events, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
+        except FileNotFoundError:
+            return self.told
+        try:
+            status = disk.fstat(fd)
+            if status.st_ino != self.inode or status.st_size < self.offset:
+                self.rest_of_rotated()
+                self.inode, self.offset = status.st_ino, 0
+            self.take(disk.pread(fd, max(0, status.st_size - self.offset), self.offset))
+        finally:
+            disk.close(fd)
+        return self.told
+
+    def rest_of_rotated(self) -> None:
+        """What was appended to the file that we knew before it was rotated away."""
+        older = self.place.events + ".1"
+        try:
+            if self.inode and disk.stat(older).st_ino == self.inode:
+                self.take(disk.read_file(older)[self.offset :])
+        except OSError:
+            return
+
+    def take(self, data: bytes) -> None:
+        whole = data[: data.rfind(b"\n") + 1]
+        telling = [line for line in whole.split(b"\n") if b'"agent.st' in line]
+        for event in events.parsed(b"\n".join(telling)):
+            said = fleet.told(event)
+            if said is not None:
+                self.told[said[0]] = said[1]
+        self.offset += len(whole)

@@ -1,0 +1,1 @@
+"""The one long-lived process of a repository: looks, publishes, acts."""

@@ -1,0 +1,185 @@
+"""The supervisor's life: look, do what is due, wait for the next news. What is due is decided in rules/duties."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+
+import ibstatus
+from ibstatus.drivers import daemon
+from ibstatus.errors import IbError
+from ibstatus.rules import duties
+from ibstatus.store import atomic, config, disk, home, locks, places, snapshot, spool
+from ibstatus.supervisor import acting, clocks
+from ibstatus.supervisor.log import Log
+from ibstatus.supervisor.publishing import Publisher
+from ibstatus.supervisor.watching import Watching
+
+LOOK_AGAIN = 1.0  # while something is held up by git or by another program
+DISPLACED_AFTER = (0.02, 1.0)
+TIDY_EVERY = 5.0
+
+
+class Supervisor:
+    """One a repository: it holds the lock for as long as it lives."""
+
+    def __init__(self, place: places.Place, lock: locks.Lock, log: Log, clock: Callable[[], duties.Clock]) -> None:
+        self.place = place
+        self.lock = lock
+        self.log = log
+        self.clock = clock
+        self.publisher = Publisher(place, log)
+        self.past = duties.Past()
+        self.package = package_state()
+        self.tidied = duties.NEVER
+        self.displaced: list[float] = []
+        self.up = False
+        self.ended = ""
+
+    def run(self) -> str:
+        """Until nobody needs us any more, or we are told to go. Returns why."""
+        watching = Watching(self.place)
+        self.listen_to_signals(watching)
+        try:
+            while not self.ended:
+                wait = self.look()
+                if not self.up:
+                    self.up = True
+                    daemon.came_up(self.place)
+                self.log.complain("watching", watching.deaf)
+                if not self.ended:
+                    watching.wait(wait)
+                    watching.follow()
+        finally:
+            watching.close()
+        return self.ended
+
+    def listen_to_signals(self, watching: Watching) -> None:
+        def go(number: int, frame: FrameType | None) -> None:
+            self.ended = self.ended or signal.Signals(number).name
+            watching.wake()
+
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, go)
+
+    def look(self, *, at_once: bool = False) -> float:
+        """One round; returns how long to wait for the next. `at_once`: the node is written without its pauses."""
+        now = self.clock()
+        self.ended = self.ended or self.reason_to_go()
+        if self.ended:
+            return 0.0
+        seen, wanted, past = self.publisher.look(self.past, now)
+        due, self.past = duties.due(wanted, past, now)
+        if due.publish:
+            self.publisher.publish(seen, now)
+            self.past = duties.done_publishing(self.past, wanted)
+        if (due.write or (at_once and wanted.node != self.past.shown)) and self.publisher.write_node(seen, now):
+            self.past = duties.done_writing(self.past, wanted, now)
+            self.displaced += [self.clock().mono + after for after in DISPLACED_AFTER]
+        self.tidy(now)
+        snapshot.touch(self.place)
+        if due.leave:
+            self.ended = "nobody needs it"
+        return self.pause(due, now)
+
+    def pause(self, due: duties.Due, now: duties.Clock) -> float:
+        interval = float(config.value(self.place, "status_node.update_interval"))
+        held = [now.mono + LOOK_AGAIN] if self.publisher.held else []
+        times = [now.mono + interval, *held, *self.displaced[:1], *([due.again] if due.again is not None else [])]
+        return max(0.0, min(times) - self.clock().mono)
+
+    def tidy(self, now: duties.Clock) -> None:
+        if now.mono - self.tidied >= TIDY_EVERY:
+            self.tidied = now.mono
+            self.log.complain("tidying", "; ".join(acting.tidy(self.place, now.wall)))
+            self.publisher.keeper.sync()
+        if self.displaced and now.mono >= self.displaced[0]:
+            self.displaced = [at for at in self.displaced if at > now.mono]
+            for text in acting.look_at_displaced(self.place, now.wall):
+                self.log.say(text)
+
+    def reason_to_go(self) -> str:
+        if package_state() != self.package:
+            return "its own package has changed"
+        if not self.lock.is_mine() and not self.come_back():
+            return "the folder was cleaned away, and another supervisor was faster"
+        return ""
+
+    def come_back(self) -> bool:
+        """`git clean` took our lock file: with a new one we go on, unless somebody else has it by now."""
+        self.lock.release()
+        home.enter(self.place)
+        if not self.lock.try_take():
+            return False
+        sign(self.place, self.lock)
+        self.past = self.past._replace(published=None)
+        return True
+
+
+def package_state() -> tuple[int, int]:
+    """Changes when ib is installed anew."""
+    try:
+        status = os.stat(ibstatus.__file__)
+    except OSError:
+        return (0, 0)
+    return (status.st_ino, status.st_mtime_ns)
+
+
+def sign(place: places.Place, lock: locks.Lock) -> None:
+    daemon.sign(lock)
+    atomic.put(daemon.pid_file_of(place), b"%d\n" % os.getpid(), durable=False)
+
+
+def unsign(place: places.Place) -> None:
+    try:
+        if disk.read_file(daemon.pid_file_of(place)) == b"%d\n" % os.getpid():
+            disk.unlink(daemon.pid_file_of(place))
+    except OSError:
+        return
+
+
+def supervise(place: places.Place, clock: Callable[[], duties.Clock] = clocks.now) -> str:
+    """Run the supervisor here, to its end. '' when another one runs already; otherwise why it ended."""
+    home.enter(place)
+    lock = locks.Lock(place.lock(daemon.LOCK))
+    if not lock.try_take():
+        return ""
+    log = Log(daemon.log_of(place))
+    try:
+        sign(place, lock)
+        log.say(f"Supervisor of {place.root} started, ib {ibstatus.__version__}, pid {os.getpid()}")
+        spool.note(place, acting.WRITER, time.time(), {"kind": "supervisor.started", "who": "supervisor"})
+        why = alive(place, lock, log, clock)
+        log.say(f"Supervisor stopped: {why}")
+        spool.note(place, acting.WRITER, time.time(), {"kind": "supervisor.stopped", "who": "supervisor", "why": why})
+        return why
+    finally:
+        unsign(place)
+        lock.release()
+
+
+def alive(place: places.Place, lock: locks.Lock, log: Log, clock: Callable[[], duties.Clock]) -> str:
+    try:
+        for text in acting.recover(place):
+            log.say(text)
+        return Supervisor(place, lock, log, clock).run()
+    except (OSError, IbError) as error:
+        log.say(f"Supervisor failed: {error}")
+        raise
+
+
+def once(place: places.Place) -> bool:
+    """One look, published. False when a supervisor runs, which does that by itself."""
+    home.enter(place)
+    lock = locks.Lock(place.lock(daemon.LOCK))
+    if not lock.try_take():
+        return False
+    try:
+        log = Log(daemon.log_of(place))
+        for text in acting.recover(place):
+            log.say(text)
+        Supervisor(place, lock, log, clocks.now).look(at_once=True)
+    finally:
+        lock.release()
+    return True

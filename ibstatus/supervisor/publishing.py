@@ -1,0 +1,55 @@
+"""Publishing what was seen: status.json for programs, the node in CLAUDE.md for the user's Claude."""
+
+import msgspec
+
+import ibstatus
+from ibstatus.ops import fleet
+from ibstatus.ops.node import NOTHING, Keeper
+from ibstatus.rules import duties
+from ibstatus.rules import fleet as known
+from ibstatus.store import places, snapshot, states
+from ibstatus.supervisor.log import Log
+
+
+class Publisher:
+    """Knows what was published last and what CLAUDE.md shows. `held`: the node waits for git or another program."""
+
+    def __init__(self, place: places.Place, log: Log) -> None:
+        self.place = place
+        self.log = log
+        self.states = states.States(place)
+        self.keeper = Keeper(place)
+        last = snapshot.read(place, ibstatus.__version__)
+        self.seq = last[0].seq if last is not None else 0
+        self.before = fleet.by_id(last[0].agents) if last is not None else {}
+        self.held = False
+
+    def look(self, past: duties.Past, now: duties.Clock) -> tuple[fleet.Seen, duties.Fleet, duties.Past]:
+        """Everything once; the same reduced to what decides; and the past with what CLAUDE.md shows at this moment."""
+        seen = fleet.look(self.place, self.states, self.before, now.wall)
+        self.before = fleet.by_id(seen.agents)
+        broken = [f"{agent.id}: {agent.problem}" for agent in seen.agents if agent.problem]
+        self.log.complain("agents", "; ".join(broken))
+        shown = self.keeper.shown(now.wall)
+        wanted = self.keeper.wanted(seen, now.wall)
+        self.log.complain("node", self.keeper.why if wanted != NOTHING else "")
+        if self.keeper.why:
+            wanted = shown  # nothing can be done until the file changes
+        needed = known.is_busy(seen.agents) or bool(seen.listening)
+        past = past._replace(shown=shown.content, shown_questions=shown.questions, shown_ages=shown.ages)
+        return seen, duties.Fleet(key_of(seen), *wanted, needed), past
+
+    def publish(self, seen: fleet.Seen, now: duties.Clock) -> None:
+        self.seq += 1
+        snapshot.write(self.place, fleet.snapshot_of(seen, self.seq, now.wall))
+
+    def write_node(self, seen: fleet.Seen, now: duties.Clock) -> bool:
+        done = self.keeper.put(seen, now.wall)
+        self.held = not done and not self.keeper.why
+        return done
+
+
+def key_of(seen: fleet.Seen) -> bytes:
+    """Equal for two looks that show the same, whatever the time."""
+    agents = [msgspec.structs.replace(agent, age="") for agent in seen.agents]
+    return msgspec.json.encode((agents, seen.messages, seen.questions, seen.listening))

@@ -1,0 +1,91 @@
+"""Waiting for something to happen: files change, or the time has come."""
+
+import os
+import threading
+import time
+from collections.abc import Iterable
+
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver, ObservedWatch
+
+from ibstatus.store import places
+
+FRUITLESS = ("opened", "closed_no_write", "closed")
+PAUSE = 1.0
+TOGETHER = 0.02  # what happens within this time is one news
+
+
+class Ears(FileSystemEventHandler):
+    """Wakes the loop when one of the files changes that it reads; what it does itself to the spools does not count."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.rung = threading.Event()
+        self.urgent = threading.Event()
+        self.mail = {place.messages, place.questions}
+        self.spool = place.spool + "/"
+        self.agents = place.home + "/agents"
+        self.names = {*self.mail, self.agents, f"{place.root}/CLAUDE.md"}
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        paths = (os.fsdecode(event.src_path), os.fsdecode(event.dest_path))
+        if event.event_type in FRUITLESS or not any(self.matters(path, event.event_type) for path in paths):
+            return
+        self.rung.set()
+        if any(path in self.mail for path in paths):
+            self.urgent.set()
+
+    def matters(self, path: str, kind: str) -> bool:
+        if path.startswith(self.spool):
+            return kind in ("created", "modified") and path.endswith(".jsonl")
+        return path in self.names or path.startswith(self.agents + "/")
+
+
+class Watching:
+    """`wait` returns early when something happened. Without inotify (its limits are reached) it only waits."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.place = place
+        self.ears = Ears(place)
+        self.observer: BaseObserver = Observer()
+        self.watches: dict[str, ObservedWatch] = {}
+        self.deaf = ""
+        self.observer.start()
+        self.follow()
+
+    def follow(self) -> None:
+        """Watch the folders that are there now: some come later, or again after a clean."""
+        wanted = [self.place.root, self.place.home, self.place.home + "/agents", self.place.spool]
+        self.add(folder for folder in wanted if os.path.isdir(folder))
+
+    def add(self, folders: Iterable[str]) -> None:
+        self.deaf = ""
+        for folder in folders:
+            key = f"{folder}\0{os.stat(folder).st_ino}"
+            if key in self.watches:
+                continue
+            for old in [old for old in self.watches if old.startswith(folder + "\0")]:
+                self.observer.unschedule(self.watches.pop(old))
+            try:
+                self.watches[key] = self.observer.schedule(self.ears, folder)
+            except OSError as error:
+                self.deaf = f"changes in {folder} cannot be watched: {error.strerror}"
+
+    def wait(self, seconds: float) -> bool:
+        """True when something happened. Mail is news at once; of the rest there is one a second, however much it is."""
+        if not self.ears.urgent.wait(max(0.0, min(PAUSE, seconds))):
+            self.ears.rung.wait(max(0.0, seconds - PAUSE))
+        rung = self.ears.rung.is_set()
+        if rung:
+            time.sleep(TOGETHER)
+        self.ears.urgent.clear()
+        self.ears.rung.clear()
+        return rung
+
+    def wake(self) -> None:
+        self.ears.rung.set()
+        self.ears.urgent.set()
+
+    def close(self) -> None:
+        self.observer.stop()
+        self.observer.join(2)

@@ -1,0 +1,116 @@
+"""From what is known of agents to who there is and in which state."""
+
+import pytest
+
+from ibstatus.rules import fleet
+from ibstatus.rules.fleet import Known, Told
+
+NOW = 1_700_000_000.0
+
+
+def known(name: str, manager: str | None = None, **more: object) -> Known:
+    values = {"session": True, "told": Told("running", "", NOW - 50), **more}
+    created = values.pop("created", NOW - 600)
+    meta = {"id": name, "manager": manager, "prompt": f"task of {name}", "created_epoch": created}
+    return Known(name, meta, **values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("session", "told", "created", "expected"),
+    [
+        (True, Told("waiting", "question", NOW), NOW - 600, ("waiting", "question")),
+        (True, None, NOW - 5, ("creating", "")),
+        (True, None, NOW - 600, ("unknown", "")),
+        (False, None, NOW - 5, ("creating", "")),
+        (False, Told("running", "", NOW), NOW - 600, ("stopped", "")),
+        (False, Told("running", "", NOW), NOW - 5, ("stopped", "")),
+        (False, None, None, ("stopped", "")),
+        (None, Told("complete", "", NOW), NOW - 600, ("complete", "")),
+        (None, None, NOW - 600, ("unknown", "")),
+        (True, None, NOW + 600, ("unknown", "")),
+    ],
+)
+def test_the_state(session: bool | None, told: Told | None, created: float | None, expected: tuple[str, str]) -> None:
+    found = fleet.state_of(known("a", session=session, told=told, created=created), NOW)
+
+    assert (found.state, found.reason) == expected
+
+
+def test_children_are_the_direct_ones_and_a_gone_manager_is_none() -> None:
+    agents = fleet.fleet(
+        [
+            known("lead"),
+            known("w1", "lead", told=Told("complete", "", NOW)),
+            known("w2", "lead"),
+            known("deep", "w1"),
+            known("orphan", "gone"),
+        ],
+        {},
+        NOW,
+    )
+
+    by_id = {agent.id: agent for agent in agents}
+    assert (by_id["lead"].children, by_id["lead"].children_complete) == (2, 1)
+    assert by_id["w1"].children == 1
+    assert by_id["orphan"].manager is None
+
+
+def test_a_state_that_stays_keeps_its_beginning() -> None:
+    first = fleet.fleet([known("a", told=None, session=False)], {}, NOW)
+    second = fleet.fleet([known("a", told=None, session=False)], {agent.id: agent for agent in first}, NOW + 500)
+
+    assert second[0].since == first[0].since == NOW
+
+
+def test_agents_stand_by_age() -> None:
+    agents = fleet.fleet(
+        [known("b", created=NOW - 10), known("a", created=NOW - 20), known("c", created=None)], {}, NOW
+    )
+
+    assert [agent.id for agent in agents] == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {},
+        {"created_epoch": "soon", "prompt": 3, "manager": ["x"], "model": None},
+        {"created_epoch": True},
+        {"created_epoch": 1e300},
+        {"created_epoch": -5, "created": "yesterday"},
+    ],
+)
+def test_a_meta_of_odd_types_is_no_trouble(meta: dict[str, object]) -> None:
+    agent = fleet.fleet([Known("a", meta, True, None)], {}, NOW)[0]
+
+    assert (agent.age, agent.prompt, agent.manager) == ("?", "", None)
+
+
+def test_a_time_of_older_tools_is_read() -> None:
+    agent = fleet.fleet([Known("a", {"created": "2023-11-14T22:03:20+00:00"}, True, None)], {}, NOW)[0]
+
+    assert agent.age == "10m"
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ({"kind": "agent.state", "who": "a", "state": "waiting", "reason": "plan", "t": "2023-11-14T22:13:20.500Z"},
+         ("a", Told("waiting", "plan", NOW + 0.5))),
+        ({"kind": "agent.stopped", "who": "a", "t": "2023-11-14T22:13:20Z"}, ("a", Told("stopped", "", NOW))),
+        ({"kind": "agent.state", "who": "a", "state": "dancing"}, None),
+        ({"kind": "agent.tool", "who": "a", "state": "running"}, None),
+        ({"kind": "agent.state", "who": 3, "state": "running"}, None),
+        ({"kind": "agent.state", "who": "a", "state": ["running"]}, None),
+    ],
+)  # fmt: skip
+def test_what_an_event_tells(event: dict[str, object], expected: object) -> None:
+    assert fleet.told(event) == expected
+
+
+def test_the_tree_shows_everybody_once_even_in_a_circle() -> None:
+    agents = fleet.fleet([known("a", "b"), known("b", "a"), known("c"), known("d", "c"), known("e", "c")], {}, NOW)
+
+    lines = [branch + agent.id for branch, agent in fleet.lined_up(agents)]
+
+    assert lines == ["c", "├── d", "└── e", "a", "└── b"]

@@ -1,0 +1,52 @@
+"""What people see of the fleet."""
+
+from typing import Any
+
+from ibstatus.model.records import Agent, Snapshot, Wake
+from ibstatus.rules import status_text
+
+NOW = 1_700_000_000.0
+LEAD = Agent("lead", "waiting", "5m", "Implement dark mode", 2, 1, None, "question", NOW - 9, NOW - 300, "opus", False)
+DONE = Agent("w1", "complete", "4m", "Write the CSS", 0, 0, "lead", "", NOW, NOW - 240, "sonnet", True)
+BROKEN = Agent(
+    "w2-with-a-very-long-name-that-goes-on", "unknown", "?", "", manager="lead", problem="meta.json is broken"
+)
+
+
+def published(**more: Any) -> Snapshot:
+    values = {"agents": [LEAD, DONE, BROKEN], "messages": [], "questions": [], "wake": Wake([]), **more}
+    return Snapshot(seq=7, at="2023-11-14T22:13:20Z", version="0.1", **values)
+
+
+def test_rows(snapshot: Any) -> None:
+    assert status_text.rows([LEAD, DONE, BROKEN]) == snapshot
+
+
+def test_tree(snapshot: Any) -> None:
+    assert status_text.tree([LEAD, DONE, BROKEN]) == snapshot
+
+
+def test_status(snapshot: Any) -> None:
+    question = {"id": "q-1-lead", "agent": "lead", "question": "CSS?\nor theme", "timestamp": "2023-11-14T22:12:20Z"}
+    message = {
+        "id": "msg-1-w1",
+        "from": "w1",
+        "type": "complete",
+        "content": "done \x1b[31m" + "x" * 90,
+        "timestamp": "2023-11-14T22:13:19Z",
+    }
+
+    text = status_text.status(published(questions=[question], messages=[message], wake=Wake(["default"])), NOW)
+
+    assert text == snapshot
+
+
+def test_nobody(snapshot: Any) -> None:
+    assert status_text.status(published(agents=[]), NOW) == snapshot
+
+
+def test_no_text_of_an_agent_steers_the_terminal() -> None:
+    agent = Agent("a", "running", "1m", "evil \x1b]0;title\x07 \u202e prompt", reason="\x1b[2J")
+
+    for text in (status_text.rows([agent]), status_text.tree([agent])):
+        assert text.isprintable()

@@ -1,0 +1,102 @@
+"""A supervisor in the test's own process, on a clock that the test turns."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ibstatus.drivers import daemon
+from ibstatus.ops import init
+from ibstatus.ops.node import path_of
+from ibstatus.rules import identity, markers, node
+from ibstatus.rules.duties import Clock
+from ibstatus.store import home, locks, places
+from ibstatus.supervisor import loop
+from ibstatus.supervisor.log import Log
+from tests.conftest import git
+
+PERSON = identity.Caller(identity.PERSON, "user") if hasattr(identity, "PERSON") else None
+
+
+class Machine:
+    """The supervisor and its clocks. `run` looks as often as the supervisor itself asks for, or `every` seconds."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.place = place
+        self.mono = 1000.0
+        self.asleep = 0.0
+        self.began = 1_800_000_000.0
+        home.enter(place)
+        self.lock = locks.Lock(place.lock(daemon.LOCK))
+        assert self.lock.try_take()
+        self.supervisor = loop.Supervisor(place, self.lock, Log(daemon.log_of(place)), self.clock)
+        self.shown: list[tuple[float, dict[str, object]]] = []
+
+    def clock(self) -> Clock:
+        return Clock(self.mono, self.mono + self.asleep, self.began + self.mono + self.asleep)
+
+    def look(self) -> None:
+        self.supervisor.look()
+        shown = node_of(self.place)
+        if shown is not None and (not self.shown or self.shown[-1][1] != shown):
+            self.shown.append((self.mono, shown))
+
+    def run(self, seconds: float, every: float = 1.0, meanwhile: Callable[[], object] = lambda: None) -> None:
+        end = self.mono + seconds
+        while self.mono < end and not self.supervisor.ended:
+            self.mono += every
+            meanwhile()
+            self.look()
+
+
+def node_of(place: places.Place) -> dict[str, object] | None:
+    try:
+        data = Path(path_of(place)).read_bytes()
+        spot = markers.find(data)
+    except (FileNotFoundError, markers.Malformed):
+        return None
+    return node.decoded(data[spot.body.start : spot.body.end]) if spot is not None and spot.body is not None else None
+
+
+@pytest.fixture
+def claude_md(repo: places.Place) -> Path:
+    """A tracked CLAUDE.md, with our block put in by `ib init`."""
+    path = Path(path_of(repo))
+    path.write_text("# Project\n\nBe kind.\n")
+    git(repo.root, "add", "CLAUDE.md")
+    git(repo.root, "commit", "-q", "-m", "claude")
+    init.init(repo, identity.caller_of("", "", True), False)
+    age_index(repo)
+    return path
+
+
+def age_index(place: places.Place) -> None:
+    """As if git had been quiet for a while: nothing is put in right after it was at work."""
+    import os
+    import time
+
+    os.utime(place.common + "/index", (time.time() - 60, time.time() - 60))
+
+
+@pytest.fixture
+def listening(repo: places.Place) -> Iterator[None]:
+    """Somebody waits for news, so the supervisor is needed."""
+    with locks.Lock(repo.lock("cursor-default")):
+        yield
+
+
+@pytest.fixture
+def machine(repo: places.Place, claude_md: Path) -> Iterator[Machine]:
+    made = Machine(repo)
+    yield made
+    made.lock.release()
+
+
+def fleet_member(place: places.Place, name: str, created: float, manager: str | None = None) -> Path:
+    """An agent as a folder with a meta.json; nobody lives there."""
+    folder = Path(place.agent_dir(name))
+    folder.mkdir(parents=True)
+    meta = {"id": name, "manager": manager, "prompt": f"task of {name}", "created_epoch": created}
+    (folder / "meta.json").write_text(json.dumps(meta))
+    return folder

@@ -1,0 +1,195 @@
+"""The supervisor as a process: started by whoever needs it, one at a time, ended by its lock's holder alone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from bench import start
+from ibstatus.drivers import daemon
+from ibstatus.store import locks, places
+from tests.conftest import Done, git
+from tests.supervisor.conftest import fleet_member, node_of
+from tests.until import until
+
+AUTO = {"IB_SUPERVISOR": ""}
+
+
+@pytest.fixture
+def clean(repo: places.Place) -> Iterator[None]:
+    """Whatever the test starts is ended with it."""
+    yield
+    start.end(repo)
+
+
+def snapshot(place: places.Place) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(Path(place.home, "status.json").read_text())
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def test_a_command_that_changes_something_starts_it(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    ib("init")
+    done = ib("send", "user-claude", "? hello", env=AUTO)
+    assert done.code == 0
+
+    until(lambda: snapshot(repo).get("messages"))
+    until(lambda: (node_of(repo) or {}).get("messages"))
+    process = daemon.holder(repo)
+    assert process is not None
+    assert process.cwd() == "/"
+    assert process.terminal() is None
+    assert Path(daemon.pid_file_of(repo)).read_text() == f"{process.pid}\n"
+
+
+def test_it_inherits_nothing(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    ib("init")
+    reader, writer = os.pipe()
+    env = {**os.environ, **AUTO, "CLAUDE_CODE_SESSION_ID": "s1", "SECRET_TOKEN": "x"}
+    subprocess.run(
+        [sys.executable, "-m", "ibstatus", "send", "user", "hi"], cwd=repo.root, env=env, pass_fds=[writer], check=True
+    )
+    os.close(writer)
+
+    assert os.read(reader, 1) == b""  # nobody holds the other end any more
+    until(lambda: daemon.holder(repo) is not None)
+    process = daemon.holder(repo)
+    assert process is not None
+    assert not {"CLAUDE_CODE_SESSION_ID", "SECRET_TOKEN"} & set(process.environ())
+
+
+def test_without_agents_a_look_starts_nothing(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    ib("init")
+    ib("list", env=AUTO)
+    assert not start.alive(repo)
+
+    fleet_member(repo, "lead", 1_700_000_000)
+    ib("list", env=AUTO)
+    until(lambda: daemon.is_running(repo))
+
+
+def test_it_can_be_forbidden(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    ib("send", "user-claude", "? hello", env={"IB_SUPERVISOR": "off"})
+
+    assert not start.alive(repo)
+
+
+def test_a_second_one_says_who_runs(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    ib("send", "user-claude", "? hello", env=AUTO)
+    until(lambda: daemon.holder(repo) is not None)
+
+    done = ib("status-watchdog")
+
+    process = daemon.holder(repo)
+    assert process is not None
+    assert (done.code, done.out) == (0, "")
+    assert done.err == f"A supervisor runs already (PID {process.pid}).\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_cleanly(number: int, ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    ib("send", "user-claude", "? hello", env=AUTO)
+    until(lambda: snapshot(repo).get("messages"))
+    process = daemon.holder(repo)
+    assert process is not None
+    process.send_signal(number)
+
+    until(lambda: not start.alive(repo))
+    assert not Path(daemon.pid_file_of(repo)).exists()
+    assert "Supervisor stopped: SIG" in Path(daemon.log_of(repo)).read_text()
+
+
+def test_many_starters_make_one(repo: places.Place, clean: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("IB_SUPERVISOR")
+    fleet_member(repo, "lead", 1_700_000_000)
+
+    assert all(start.one(repo) for _ in range(5))
+
+
+def test_a_killed_one_is_back_with_a_later_command(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    fleet_member(repo, "lead", 1_700_000_000)
+    ib("list", env=AUTO)
+    until(lambda: snapshot(repo))
+    first = daemon.holder(repo)
+    assert first is not None
+    first.kill()
+    until(lambda: not daemon.is_running(repo))
+
+    ib("list", env=AUTO)
+    assert not daemon.is_running(repo)  # one try in five seconds
+
+    Path(repo.lock(daemon.START)).write_text(f"{time.time() - 6} 0\n")
+    ib("list", env=AUTO)
+    until(lambda: (found := daemon.holder(repo)) is not None and found.pid != first.pid)
+
+
+def test_starts_that_fail_come_further_apart(repo: places.Place, monkeypatch: pytest.MonkeyPatch, clean: None) -> None:
+    monkeypatch.delenv("IB_SUPERVISOR")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    Path(repo.home, "locks").mkdir(parents=True)
+    record = Path(repo.lock(daemon.START))
+
+    for failures in range(4):
+        record.write_text(f"{time.time() - daemon.TRY_EVERY * 2**failures + 2} {failures}\n")
+        assert not daemon.ensure(repo)
+        record.write_text(f"{time.time() - daemon.TRY_EVERY * 2**failures - 1} {failures}\n")
+        until(lambda: daemon.ensure(repo))  # the last one may still hold the start lock, until it is /bin/false
+        assert record.read_text().split()[1] == str(failures + 1)
+
+
+def test_a_clock_set_back_does_not_stop_the_starts(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("IB_SUPERVISOR")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    Path(repo.home, "locks").mkdir(parents=True)
+    Path(repo.lock(daemon.START)).write_text(f"{time.time() + 9999} 0\n")
+
+    assert daemon.ensure(repo)
+
+
+def test_stop_hits_nobody_else(repo: places.Place) -> None:
+    """The pid in the lock file belongs to somebody else by now: the holder is gone, or it is another."""
+    Path(repo.home, "locks").mkdir(parents=True)
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        Path(repo.lock(daemon.LOCK)).write_text(f"{other.pid} {psutil.Process(other.pid).create_time() - 50:.2f}\n")
+        assert daemon.holder(repo) is None
+        assert daemon.stop(repo)
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_uninstall_ends_it(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    ib("init")
+    before = git(repo.root, "status", "--porcelain")
+    ib("send", "user-claude", "? hello", env=AUTO)
+    until(lambda: snapshot(repo).get("messages"))
+
+    done = ib("uninstall", "--force", "--verify")
+
+    assert done.code == 0, done.err + done.out
+    assert not start.alive(repo)
+    assert before == ""
+    assert not Path(repo.root, "CLAUDE.md").exists()
+
+
+def test_git_clean_under_it(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    fleet_member(repo, "lead", 1_700_000_000)
+    ib("list", env=AUTO)
+    until(lambda: snapshot(repo))
+    git(repo.root, "clean", "-fdxq")
+
+    ib("send", "user-claude", "? anybody there", env=AUTO)
+    until(lambda: snapshot(repo).get("messages") and locks.is_held(repo.lock(daemon.LOCK)))
+    until(lambda: len(start.alive(repo)) == 1)

@@ -1,0 +1,195 @@
+"""The supervisor's rounds, with the real files and a turned clock."""
+
+import itertools
+import json
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+from ibstatus.store import messages, places, questions, spool
+from tests.conftest import git
+from tests.supervisor.conftest import Machine, fleet_member, node_of
+
+
+def published(place: places.Place) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(place.home, "status.json").read_text())
+    return found
+
+
+def test_the_first_rounds_publish_the_fleet_and_the_node(machine: Machine, repo: places.Place) -> None:
+    fleet_member(repo, "lead", machine.clock().wall - 400)
+    fleet_member(repo, "w1", machine.clock().wall - 300, "lead")
+
+    machine.run(5)
+
+    snapshot = published(repo)
+    assert [(agent["id"], agent["state"], agent["manager"]) for agent in snapshot["agents"]] == [
+        ("lead", "stopped", None),
+        ("w1", "stopped", "lead"),
+    ]
+    shown: Any = node_of(repo)
+    assert [(agent["id"], agent["age"], agent["children"]) for agent in shown["root_agents"]] == [("lead", "5m", 1)]
+    assert git(repo.root, "status", "--porcelain") == ""
+
+
+def test_a_question_stands_in_the_node_after_one_look(machine: Machine, repo: places.Place) -> None:
+    machine.run(5)
+    questions.ask(repo, "cli", "lead", True, "CSS or theme?", machine.clock().wall)
+    machine.run(1)
+
+    shown: Any = node_of(repo)
+    assert [message["content"] for message in shown["messages"]] == ["CSS or theme?"]
+
+
+def test_what_hooks_noted_is_the_state(machine: Machine, repo: places.Place) -> None:
+    fleet_member(repo, "lead", machine.clock().wall - 400)
+    machine.run(2)
+    spool.note(repo, "lead", machine.clock().wall, {"kind": "agent.stopped", "who": "lead"})
+    spool.note(repo, "lead", machine.clock().wall + 1, {"kind": "agent.state", "who": "ghost", "state": "running"})
+    machine.run(2)
+
+    assert [agent["state"] for agent in published(repo)["agents"]] == ["stopped"]
+
+
+def test_two_hundred_agents_appear_and_vanish(machine: Machine, listening: None, repo: places.Place) -> None:
+    machine.run(40)
+    names = iter(range(1000))
+    alive: list[Path] = []
+
+    def churn() -> None:
+        for _ in range(20):
+            alive.append(fleet_member(repo, f"a{next(names)}", machine.clock().wall))
+        for gone in alive[:-15]:
+            shutil.rmtree(gone)
+        del alive[:-15]
+
+    machine.run(10, every=1.0, meanwhile=churn)
+    machine.run(60)
+
+    shown: Any = node_of(repo)
+    assert sorted(agent["id"] for agent in shown["root_agents"]) == sorted(folder.name for folder in alive)
+    times = [at for at, _ in machine.shown]
+    assert len(times) >= 2
+    assert all(later - earlier >= 30 for earlier, later in itertools.pairwise(times))
+
+
+def test_a_quiet_hour_with_twelve_agents(machine: Machine, listening: None, repo: places.Place) -> None:
+    for number in range(12):
+        fleet_member(repo, f"a{number}", machine.clock().wall - 50 * number)
+    machine.run(60, every=5)
+    before = len(machine.shown)
+
+    machine.run(3600, every=10)
+
+    assert 1 <= len(machine.shown) - before <= 6
+    assert machine.supervisor.ended == ""
+
+
+def test_an_agent_that_vanishes_while_it_is_looked_at(machine: Machine, listening: None, repo: places.Place) -> None:
+    done = threading.Event()
+
+    def churn() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+            shutil.rmtree(fleet_member(repo, f"a{number}", 1_800_000_000))
+
+    other = threading.Thread(target=churn)
+    other.start()
+    try:
+        machine.run(50)
+    finally:
+        done.set()
+        other.join()
+    machine.run(5)
+
+    assert published(repo)["agents"] == []
+
+
+def test_a_broken_meta_is_said_once_and_hides_nobody(machine: Machine, repo: places.Place) -> None:
+    fleet_member(repo, "good", 1_800_000_000)
+    (fleet_member(repo, "bad", 1_800_000_000) / "meta.json").write_text("{nope")
+    machine.run(10)
+
+    assert {agent["id"]: agent["problem"] for agent in published(repo)["agents"]} == {
+        "good": "",
+        "bad": "meta.json is broken",
+    }
+    log = Path(repo.home, "status-watchdog.log").read_text()
+    assert log.count("bad: meta.json is broken") == 1
+
+
+def test_an_hour_asleep_is_one_look(machine: Machine, repo: places.Place) -> None:
+    machine.run(30)
+    seq = published(repo)["seq"]
+    machine.asleep = 3600
+    machine.run(5)
+
+    assert machine.supervisor.ended == ""
+    assert published(repo)["seq"] == seq
+
+
+def test_it_leaves_when_nobody_needs_it(machine: Machine, repo: places.Place) -> None:
+    machine.run(300)
+
+    assert machine.supervisor.ended == "nobody needs it"
+    assert machine.mono < 1000 + 80
+
+
+def test_what_a_killed_writer_owes_is_done(machine: Machine, repo: places.Place) -> None:
+    messages.send(repo, "cli", "a", True, "question", "hi?", machine.clock().wall)
+    items = json.loads(Path(repo.messages).read_text())
+    del items[0]["queued"]
+    Path(repo.messages).write_text(json.dumps(items))
+    Path(repo.queue).write_text("")
+
+    machine.run(10)
+
+    assert items[0]["id"] in Path(repo.queue).read_text()
+
+
+def test_a_file_that_a_person_spoiled_is_left_alone_and_taken_up_again(
+    machine: Machine, listening: None, repo: places.Place, claude_md: Path
+) -> None:
+    machine.run(40)
+    good = claude_md.read_bytes()
+    spoiled = good.replace(b"</ittybitty-status>", b"")
+    claude_md.write_bytes(spoiled)
+    questions.ask(repo, "cli", "lead", True, "first?", machine.clock().wall)
+    machine.run(40)
+    assert claude_md.read_bytes() == spoiled
+    assert "line" in Path(repo.home, "status-watchdog.log").read_text()
+
+    claude_md.write_bytes(good)
+    machine.run(5)
+    shown: Any = node_of(repo)
+    assert [message["content"] for message in shown["messages"]] == ["first?"]
+
+
+def test_switched_off_the_node_goes(machine: Machine, listening: None, repo: places.Place, claude_md: Path) -> None:
+    machine.run(40)
+    assert node_of(repo) is not None
+
+    Path(repo.root, ".ittybitty.json").write_text('{"status_node": {"enabled": false}}')
+    machine.run(40)
+
+    assert node_of(repo) is None
+    assert b"<ittybitty>" in claude_md.read_bytes()
+
+
+def test_after_git_clean_it_goes_on(machine: Machine, repo: places.Place) -> None:
+    machine.run(10)
+    git(repo.root, "clean", "-fdxq")
+    machine.run(10)
+
+    assert machine.supervisor.ended == ""
+    assert published(repo)["version"]
+
+
+def test_its_own_new_package_ends_it(machine: Machine) -> None:
+    machine.run(2)
+    machine.supervisor.package = (0, 0)
+    machine.run(2)
+
+    assert machine.supervisor.ended == "its own package has changed"
