@@ -10,7 +10,6 @@ from ibstatus.rules import block, markers
 from ibstatus.rules.splices import Splice, applied
 from ibstatus.store import atomic, disk, displaced, locks, places, states, touched, user_file
 
-NAME = "claude-md"
 LOOK_AFTER = 0.02
 PAST_QUIET = 60.0  # a person who types knows when git is done; an operation under way is another matter
 
@@ -26,13 +25,10 @@ def put_in(place: places.Place, local: bool) -> list[str]:
         said.clear()
         spot = markers.find(data)
         if spot is None:
-            made = block.insert(data, local)
-            text = applied(data, made.splice)
-            inner = keeper.splice(text, found(text), seen, now)
-            whole = applied(text, inner) if inner is not None else text
+            made = keeper.with_block(data, local, seen, now)
             if not made.exact:
                 said.append("CLAUDE.md has no place where the block could stand without a change of its own lines")
-            return Splice(made.splice.start, made.splice.end, between(data, whole, made.splice))
+            return made.splice
         if block.version_of(data) == "edited":
             said.append("the <ittybitty> block in CLAUDE.md was edited by somebody and is left alone")
             return None
@@ -46,25 +42,13 @@ def put_in(place: places.Place, local: bool) -> list[str]:
     return said
 
 
-def found(text: bytes) -> markers.Spot:
-    spot = markers.find(text)
-    if spot is None:
-        raise IbError("CLAUDE.md has no place for the <ittybitty> block", hint="ib doctor")
-    return spot
-
-
-def between(before: bytes, after: bytes, splice: Splice) -> bytes:
-    """What stands in `after` where `splice` put something into `before`."""
-    return after[splice.start : len(after) - (len(before) - splice.end)]
-
-
 def edit(place: places.Place, path: str, change: Callable[[bytes], Splice | None]) -> None:
     """As a person waits: what cannot be done is an error that says why."""
     busy = hide.still(place, True, time.time() + PAST_QUIET)
     if busy:
         raise IbError(f"{path} is not changed now: {busy}", hint="when it is over, run the command again")
     try:
-        edited = user_file.edit(path, change, desk=desk_of(place))
+        edited = user_file.edit(path, change, desk=desk_of(place), now_ok=lambda: hide.ready(place, True, hurried=True))
     except markers.Malformed as error:
         raise IbError(
             f"{path} is left alone: line {error.line}: {error.why}", hint=f"mend line {error.line}, then ib init"
@@ -90,23 +74,23 @@ def make_if_missing(place: places.Place, path: str) -> None:
 
 def note(place: places.Place, path: str) -> None:
     """What the file held before the first touch of ours."""
-    if touched.known(place, NAME, path) is None:
+    if touched.known(place, touched.CLAUDE_MD, path) is None:
         data = touched.content(path)
         if data is None or markers.find(data) is None:
-            touched.noted_first(place, NAME, path, "<ittybitty>", data)
+            touched.noted_first(place, touched.CLAUDE_MD, path, "<ittybitty>", data)
 
 
 def take_out(place: places.Place) -> touched.Touched | None:
     """The block goes with all that is in it; a file that was made for it goes too. None: nothing of ours was there."""
     path = path_of(place)
-    noted = touched.known(place, NAME, path)
+    noted = touched.known(place, touched.CLAUDE_MD, path)
     with locks.Lock(place.lock("node")):
         if disk.exists(path):
             edit(place, path, lambda data: out(data, noted))
         if noted is not None and noted.before is None:
             remove_if_empty(place, path)
     if noted is not None:
-        touched.forgotten(place, NAME, noted)
+        touched.forgotten(place, touched.CLAUDE_MD, noted)
     return noted
 
 

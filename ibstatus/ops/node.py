@@ -5,16 +5,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from ibstatus.drivers import git_index
+from ibstatus.drivers import git_filter, git_index
 from ibstatus.errors import IbError
 from ibstatus.ops import hide, hiding_place
 from ibstatus.ops.fleet import Seen
-from ibstatus.rules import markers, node, node_content
-from ibstatus.rules.splices import Splice
-from ibstatus.store import config, disk, exclude, locks, places, user_file
+from ibstatus.rules import block, markers, node, node_content
+from ibstatus.rules.splices import Splice, applied
+from ibstatus.store import config, disk, exclude, locks, places, touched, user_file
 
 FILE = "/CLAUDE.md"
 TRY_AGAIN_AFTER = 60.0
+BIG_INDEX = 8 << 20  # not written anew for a file that only looks changed to programs that do not look into it
 INIT = "run ib init"
 
 
@@ -83,7 +84,9 @@ class Keeper:
         self.capacity = node.CAPACITY
         self.newline = b"\n"
         self.may_grow = True
-        self.synced: tuple[int, ...] = ()
+        self.told_git = True
+        self.sizes_told: tuple[int, ...] = ()
+        self.known: user_file.Known | None = None
 
     def wanted(self, seen: Seen, now: float) -> Key:
         """What the node should show; nothing where it is switched off."""
@@ -98,7 +101,7 @@ class Keeper:
         """What the node shows; the file is only read again when it has changed, or when we gave up a minute ago."""
         state = state_of(self.path)
         if state != self.state or (self.why and now - self.tried > TRY_AGAIN_AFTER):
-            self.state, self.tried, self.why = state, now, ""
+            self.state, self.tried, self.why, self.may_grow = state, now, "", True
             self.key = self.read()
         return self.key
 
@@ -116,7 +119,7 @@ class Keeper:
             self.why = f"CLAUDE.md is left alone: line {error.line}: {error.why}"
             return NOTHING
         if spot is None:
-            self.why = NO_BLOCK
+            self.why = "" if was_taken_by_git(self.place, data) else f"{NO_BLOCK}: {INIT}"
             return NOTHING
         if spot.body is None:
             return NOTHING
@@ -129,14 +132,21 @@ class Keeper:
         wanted = is_wanted(self.place)
         ready = self.fitted(seen, now, self.newline)  # before the file is opened: others wait for us while it is
 
+        if wanted and self.rewritten(ready.body):
+            return True
+        made: Splice | None = None
+
         def change(data: bytes) -> Splice | None:
-            nonlocal resizing
+            nonlocal resizing, made
             spot = markers.find(data)
-            if spot is None:
+            if spot is not None:
+                made = self.splice(data, spot, seen, now, ready) if wanted else node.remove(spot)
+            elif was_taken_by_git(self.place, data):
+                made = self.with_block(data, True, seen, now).splice
+            else:
                 raise IbError(NO_BLOCK, hint=INIT)
-            splice = self.splice(data, spot, seen, now, ready) if wanted else node.remove(spot)
-            resizing = splice is not None and not splice.fits
-            return splice
+            resizing = made is not None and not made.fits
+            return made
 
         try:
             with locks.Lock(self.place.lock("node")):
@@ -145,21 +155,40 @@ class Keeper:
                     change,
                     desk=desk_of(self.place),
                     may_resize=False,
-                    now_ok=lambda: not hide.still(self.place, resizing),
+                    now_ok=lambda: hide.ready(self.place, resizing),
                     durable=False,
                 )
-        except (OSError, IbError, markers.Malformed) as error:
+        except (OSError, ValueError, IbError, markers.Malformed) as error:
             return self.gave_up(f"CLAUDE.md could not be written: {getattr(error, 'strerror', '') or error}", now)
         if edited.how == "held":
             return False
         if edited.how in ("busy", "gone"):
-            if resizing and self.may_grow:
+            if resizing and self.may_grow and self.key != NOTHING:
                 self.may_grow = False  # what does not fit is left out, as long as the room cannot grow
                 return False
             return self.gave_up(f"CLAUDE.md could not be written: {edited.note}", now)
         self.state = ()
-        if edited.resized:
-            self.sync()
+        if edited.stamp is not None and made is not None:
+            self.known = user_file.Known(edited.stamp, made.start, made.data)
+        self.told_git = False
+        self.sync()
+        return True
+
+    def rewritten(self, body: bytes) -> bool:
+        """The quick way: nobody has saved the file since our last update."""
+        if self.known is None:
+            return False
+        with locks.Lock(self.place.lock("node")):
+            try:
+                self.known = user_file.rewrite(
+                    self.path, self.known, body, now_ok=lambda: not hide.still(self.place, False)
+                )
+            except IbError:
+                self.known = None
+        if self.known is None:
+            return False
+        self.state, self.told_git = (), False
+        self.sync()
         return True
 
     def gave_up(self, why: str, now: float) -> bool:
@@ -181,17 +210,45 @@ class Keeper:
             return node.insert(spot, data, made.body)
         return node.set_body(spot, data, made.body)
 
+    def with_block(self, data: bytes, local: bool, seen: Seen, now: float) -> block.Insertion:
+        """The block with its node in it, as one splice."""
+        made = block.insert(data, local)
+        text = applied(data, made.splice)
+        spot = markers.find(text)
+        inner = self.splice(text, spot, seen, now) if spot is not None else None
+        whole = applied(text, inner) if inner is not None else text
+        end = len(whole) - (len(data) - made.splice.end)
+        return made._replace(splice=made.splice._replace(data=whole[made.splice.start : end]))
+
     def sync(self) -> None:
-        """Tell git's index that the file has another size and, for git, the same content."""
-        if self.sizes() == self.synced or hide.still(self.place, True):
+        """Tell git's index how the file looks now, so that programs which do not look into it see no change either.
+
+        Called again until git is quiet; and when somebody else changed a size, if git shows the file as changed."""
+        sizes = self.sizes()
+        if (self.told_git and sizes == self.sizes_told) or hide.still(self.place, True):
             return
         path = hiding_place.named(self.place).path
-        if not path or not git_index.status(self.place.root, path) or hide.sync(self.place):
-            self.synced = self.sizes()
+        index = state_of(self.place.common + "/index")
+        if not path or not index or index[0] > BIG_INDEX:
+            done = True
+        else:
+            shows = self.told_git and not git_index.status(self.place.root, path)
+            done = shows or hide.sync(self.place)
+        if done:
+            self.told_git, self.sizes_told = True, self.sizes()
 
     def sizes(self) -> tuple[int, ...]:
         """When these stay, git has nothing new to say."""
         return (*state_of(self.path)[:2], *state_of(self.place.common + "/index")[:2])
+
+
+def was_taken_by_git(place: places.Place, data: bytes) -> bool:
+    """A checkout, merge or stash wrote the file as git has it, without the block that `ib init` had put in."""
+    path = hiding_place.named(place).path
+    if not path or touched.known(place, touched.CLAUDE_MD, path_of(place)) is None:
+        return False
+    entries = git_index.entries(place.root, path)
+    return len(entries) == 1 and entries[0].oid == git_filter.digest(place.root, path, data)
 
 
 def state_of(path: str) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from ibstatus.store import atomic, disk, leases
 MARK = "displaced-"
 KEPT = "kept-"
 FLAGS = disk.O_RDONLY | disk.O_NOFOLLOW | disk.O_NONBLOCK | disk.O_CLOEXEC
+PIECE = 1 << 16
 PATIENCE, PAUSE = 2.0, 0.001
 
 
@@ -110,6 +111,23 @@ def opened(path: str) -> Seen:
     try:
         status = disk.fstat(fd)
         return Seen(Stamp(status.st_ino, status.st_size, status.st_mtime_ns), disk.pread(fd, status.st_size, 0))
+    finally:
+        disk.close(fd)
+
+
+def holds(path: str, text: bytes) -> bool:
+    """Is this its whole content? Read in pieces: room for a large text costs more than the reading."""
+    try:
+        fd = disk.open(path, FLAGS)
+    except OSError:
+        return False
+    try:
+        at = 0
+        while piece := disk.read(fd, PIECE):
+            if not text.startswith(piece, at):
+                return False
+            at += len(piece)
+        return at == len(text)
     finally:
         disk.close(fd)
 

@@ -1,9 +1,14 @@
 """What is asked of an edit of a user's file, and how it ended."""
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ibstatus.rules.splices import Splice
+
+if TYPE_CHECKING:
+    from os import stat_result
+
+    from ibstatus.store.reading import Reading
 
 How = Literal["same", "in place", "exchanged", "grown in place", "replaced", "held", "busy", "gone"]
 
@@ -22,18 +27,39 @@ class Wish(NamedTuple):
         return self.now_ok is None or self.now_ok()
 
 
+Stamp = tuple[int, int, int, int]
+
+
+def stamp_of(status: "stat_result") -> Stamp:
+    """Inode, size and times of a file: when none of them has changed, nobody has written to it."""
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
 class Edited(NamedTuple):
-    """`note` says why nothing was written (held, busy) or what a person should know."""
+    """`note` says why nothing was written (held, busy) or what a person should know; `stamp`, after a write in place,
+    is how the file was then."""
 
     how: How
     note: str = ""
     resized: bool = False
+    stamp: Stamp | None = None
+
+
+class Known(NamedTuple):
+    """Bytes of ours, where they stand, and how the file was when they were written: the rest need not be read again."""
+
+    stamp: Stamp
+    start: int
+    data: bytes
 
 
 class Stuck(NamedTuple):
-    """This way is closed; the next one may be open. `why` completes 'Could not …: '."""
+    """This way is closed; the next one may be open. `why` completes 'Could not …: '.
+
+    `reading`: only the size was in the way, and this is the file as it was read."""
 
     why: str
+    reading: "Reading | None" = None
 
 
 def is_change(text: bytes, splice: Splice | None) -> bool:

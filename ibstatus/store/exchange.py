@@ -9,44 +9,22 @@ import errno
 import time
 
 from ibstatus.rules.splices import Splice, applied, inverse
-from ibstatus.store import atomic, disk, leases
-from ibstatus.store.displacement import MARK, OUT_AGAIN, UNFINISHED, Displacement, Seen, Stamp, is_open, seen
+from ibstatus.store import atomic, disk
+from ibstatus.store.displacement import MARK, OUT_AGAIN, UNFINISHED, Displacement, Seen, Stamp, holds, is_open, seen
 from ibstatus.store.edits import Edited, Stuck, Wish, is_change
+from ibstatus.store.reading import Reading, of
 
 IMPOSSIBLE = Stuck("it cannot be exchanged (a mount point)")
 UNKNOWN = Stuck("this file system cannot exchange names")
 FOREIGN = Stuck("its owner cannot be kept")
-FLAGS = disk.O_RDONLY | disk.O_NOFOLLOW | disk.O_NONBLOCK | disk.O_CLOEXEC
-RECENT = 1.0  # seconds: a later write could leave the same time on the file
 TORN_PAUSE = 0.02
 HELD, SAVED = -1, -2  # beside the numbers of the system
 
 
-class Reading:
-    """The file as it was read, and whether its text can be trusted to stay."""
-
-    __slots__ = ("quiet", "status", "text", "xattrs")
-
-    def __init__(self, target: str) -> None:
-        fd = disk.open(target, FLAGS)
-        try:
-            self.status = disk.fstat(fd)
-            alone = leases.writers(fd) == leases.GRANTED
-            self.text = disk.pread(fd, self.status.st_size, 0)
-            self.xattrs = attributes(fd)
-        finally:
-            disk.close(fd)
-        self.quiet = alone and time.time() - self.status.st_mtime > RECENT
-
-    @property
-    def stamp(self) -> Stamp:
-        return Stamp(self.status.st_ino, self.status.st_size, self.status.st_mtime_ns)
-
-
-def edit(target: str, wish: Wish) -> Edited | Stuck | None:
-    """None: it was saved meanwhile, or is being saved."""
+def edit(target: str, wish: Wish, known: Reading | None = None) -> Edited | Stuck | None:
+    """None: it was saved meanwhile, or is being saved. `known`: it was read just now, and need not be again."""
     try:
-        reading = Reading(target)
+        reading = known or of(target)
     except (FileNotFoundError, BlockingIOError):
         return None
     try:
@@ -188,25 +166,16 @@ def dressed(fd: int, reading: Reading) -> bool:
     return (status.st_uid, status.st_gid, status.st_mode) == (like.st_uid, like.st_gid, like.st_mode)
 
 
-def attributes(fd: int) -> list[tuple[str, bytes]]:
-    if disk.listxattr is None:
-        return []
-    try:
-        return [(name, disk.getxattr(fd, name)) for name in disk.listxattr(fd)]
-    except OSError:
-        return []
-
-
 def settled(entry: Displacement, base: bytes, splice: Splice, durable: bool) -> bool:
     """The names are swapped. True: what came out is the base. Otherwise the newest save is back on the name."""
     quiet = not is_open(entry.file)
-    out = seen(entry.file)
-    if out is not None and out.text == base:
+    if holds(entry.file, base):
         if durable:
             atomic.sync_folder(entry.target.rpartition("/")[0])
         if not quiet:
             entry.keep_base(base, durable)
         return True
+    out = seen(entry.file)
     placed: tuple[int, bytes | None] | None = None
     while out is not None:
         try:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from ibstatus.rules.splices import Splice, applied
 from ibstatus.store import disk, journal, leases
-from ibstatus.store.edits import Edited, Stuck, Wish, is_change, narrowed
+from ibstatus.store.edits import Edited, Known, Stuck, Wish, is_change, narrowed, stamp_of
+from ibstatus.store.reading import Reading
 
 if TYPE_CHECKING:
     from os import stat_result
@@ -14,7 +15,6 @@ FLAGS = disk.O_RDWR | disk.O_NOFOLLOW | disk.O_NONBLOCK | disk.O_CLOEXEC
 FIRST_PAUSE, LONGEST_PAUSE = 0.0002, 0.02
 IN_USE = Stuck("a program keeps it open")
 NO_LEASES = Stuck("the system cannot tell whether a program has it open")
-OTHER_SIZE = Stuck("its size changes")
 
 
 def edit(target: str, wish: Wish, *, resize: bool = False) -> Edited | Stuck:
@@ -62,25 +62,53 @@ def alone(fd: int, target: str, wish: Wish, resize: bool) -> Edited | Stuck | No
     if splice is None or not is_change(text, splice):
         return Edited("same")
     if not splice.fits and not resize:
-        return OTHER_SIZE
+        return Stuck("its size changes", Reading(fd, before, text, alone=True))
     if not wish.may_go_on():
         return Edited("held")
     if not leases.is_mine(fd):
         return None
     if splice.fits:
-        put(fd, narrowed(text, splice), text)
+        small = narrowed(text, splice)
+        put(fd, small.start, small.data, text[small.start : small.end])
         disk.utime(fd, ns=(before.st_atime_ns, before.st_mtime_ns))  # the person's text is as old as it was
-        return Edited("in place")
+        return Edited("in place", stamp=stamp_of(disk.fstat(fd)))
     grow(fd, before, target, wish, splice, text)
     return Edited("grown in place", resized=True)
 
 
-def put(fd: int, splice: Splice, text: bytes) -> None:
+def rewrite(target: str, known: Known, data: bytes, wish: Wish) -> Known | None:
+    """Other bytes of the same length in the place of `known`, in a file that nobody has written to since; else None.
+
+    The stamp could miss a save in the same tick of the kernel's clock, so our bytes are looked at as well.
+    """
+    try:
+        fd = disk.open(target, FLAGS)
+    except OSError:
+        return None
+    try:
+        if len(data) != len(known.data) or leases.take(fd) != leases.GRANTED:
+            return None
+        try:
+            before = disk.fstat(fd)
+            if stamp_of(before) != known.stamp or not has_name(before, target):
+                return None
+            if disk.pread(fd, len(data), known.start) != known.data or not wish.may_go_on() or not leases.is_mine(fd):
+                return None
+            put(fd, known.start, data, known.data)
+            disk.utime(fd, ns=(before.st_atime_ns, before.st_mtime_ns))
+            return Known(stamp_of(disk.fstat(fd)), known.start, data)
+        finally:
+            leases.drop(fd)
+    finally:
+        disk.close(fd)
+
+
+def put(fd: int, start: int, new: bytes, old: bytes) -> None:
     """On a file system that needs new blocks for old bytes, a full disk must not leave half of it."""
     try:
-        write_at(fd, splice.data, splice.start)
+        write_at(fd, new, start)
     except OSError:
-        write_at(fd, text[splice.start : splice.end], splice.start)
+        write_at(fd, old, start)
         raise
 
 

@@ -7,6 +7,7 @@ from ibstatus.rules import lines
 from ibstatus.store import atomic, disk, places
 from ibstatus.store.git_lock import GitLock
 
+CLAUDE_MD = "claude-md"
 MAKE = disk.O_WRONLY | disk.O_APPEND | disk.O_CREAT | disk.O_CLOEXEC
 
 

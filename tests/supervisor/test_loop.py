@@ -9,7 +9,7 @@ from typing import Any
 
 from ibstatus.store import messages, places, questions, spool
 from tests.conftest import git
-from tests.supervisor.conftest import Machine, fleet_member, node_of
+from tests.supervisor.conftest import Machine, age_index, fleet_member, node_of
 
 
 def published(place: places.Place) -> dict[str, Any]:
@@ -193,3 +193,44 @@ def test_its_own_new_package_ends_it(machine: Machine) -> None:
     machine.run(2)
 
     assert machine.supervisor.ended == "its own package has changed"
+
+
+def test_a_block_that_a_checkout_took_away_comes_back(machine: Machine, repo: places.Place, claude_md: Path) -> None:
+    machine.run(5)
+    git(repo.root, "checkout", "-q", "-b", "other")
+    git(repo.root, "worktree", "add", "-q", "-b", "side", str(Path(repo.root).parent / "side"))
+    side = Path(repo.root).parent / "side"
+    (side / "CLAUDE.md").write_text("# Project\n\nBe kind. And quick.\n")
+    git(side, "commit", "-q", "-a", "-m", "quick")
+    git(repo.root, "merge", "-q", "side")
+    assert claude_md.read_text() == "# Project\n\nBe kind. And quick.\n"
+
+    age_index(repo)
+    machine.run(60)
+
+    assert node_of(repo) is not None
+    assert claude_md.read_text().startswith("# Project\n\nBe kind. And quick.\n<ittybitty>\n")
+    assert git(repo.root, "status", "--porcelain") == ""
+
+
+def test_a_block_that_a_person_took_away_stays_away(machine: Machine, repo: places.Place, claude_md: Path) -> None:
+    machine.run(5)
+    claude_md.write_text("# Project\n\nBe kind, without a block.\n")
+    machine.run(60)
+
+    assert claude_md.read_text() == "# Project\n\nBe kind, without a block.\n"
+    assert Path(repo.home, "status-watchdog.log").read_text().count("no <ittybitty> block") == 1
+
+
+def test_programs_that_do_not_look_into_files_see_no_change(
+    machine: Machine, repo: places.Place, claude_md: Path
+) -> None:
+    machine.run(40)
+    age_index(repo)
+    questions.ask(repo, "cli", "lead", True, "again?", machine.clock().wall)
+    machine.run(1)
+    age_index(repo)
+    machine.run(10)
+
+    assert "again?" in claude_md.read_text()
+    assert git(repo.root, "diff-files", "--name-only") == ""
