@@ -1,12 +1,24 @@
-"""Run the measurements and print them as the README's table:  python -m bench [--readme] [hot wake idle storm mail]."""
+"""Run the measurements and print them as the README's table:  python -m bench [--readme] [PART]...
+
+The parts: hot wake idle storm mail saves gitstorm start.
+"""
 
 import re
 import sys
 from pathlib import Path
 
-from bench import ground, hot, idle, mail, storm, wake
+from bench import gitstorm, ground, hot, idle, mail, saves, start, storm, wake
 
-PARTS = {"hot": hot.measure, "wake": wake.measure, "idle": idle.measure, "storm": storm.measure, "mail": mail.measure}
+PARTS = {
+    "hot": hot.measure,
+    "wake": wake.measure,
+    "idle": idle.measure,
+    "storm": storm.measure,
+    "mail": mail.measure,
+    "saves": saves.measure,
+    "gitstorm": gitstorm.measure,
+    "start": start.measure,
+}
 README = Path(__file__).resolve().parent.parent / "README.md"
 
 

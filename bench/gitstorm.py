@@ -14,8 +14,12 @@ from typing import NamedTuple
 
 from bench.ground import Row, repository
 from bench.storm import with_path
+from ibstatus.model.records import Agent
+from ibstatus.ops import block as ours
 from ibstatus.ops import hide
-from ibstatus.rules import block, markers, node
+from ibstatus.ops.fleet import Seen
+from ibstatus.ops.node import Keeper
+from ibstatus.rules import block, markers
 from ibstatus.store import exclude, places, user_file
 
 UPDATES, RESIZE_EVERY = 1000, 50
@@ -210,7 +214,7 @@ def storm(rounds: int, local: bool, shout: Callable[[str], None] = lambda text: 
         counts = json.loads(writer.stdout.read()) if writer.stdout else {}
         inside = sum(live_blobs(live).count(mark) for mark in (OURS if local else OURS[:2]))
     shout(f"{kind}: {counts}")
-    written = sum(number for what, number in counts.items() if what.startswith(("in place", "exchanged", "grown")))
+    written = sum(number for what, number in counts.items() if what.startswith("written"))
     figure = f"{failed} of {commands} commands beside {written} writes; {inside} times in a blob"
     return [
         Row(f"git beside a live writer ({kind}): other results than without us", figure, "0; 0", not failed + inside)
@@ -232,18 +236,16 @@ def updates(count: int) -> list[Row]:
         side.git("add", "-A")
         side.git("commit", "-q", "-m", "start")
         hidden = hide.hide(place)
-        text = TEXT.encode() + block.text(hidden.local)
-        spot = markers.find(text)
-        assert spot is not None
-        dirty = 0
+        ours.put_in(place, hidden.local)
+        keeper = Keeper(place)
+        dirty = waiting = 0
         for number in range(count):
-            capacity = 1024 if number // RESIZE_EVERY % 2 else 2048
-            body = node.body({"last_updated": number, "root_agents": [], "messages": []}, capacity)
-            assert body is not None
-            splice = node.insert(spot, text, body)
-            path.write_bytes(text[: splice.start] + splice.data + text[splice.end :])
-            if number % RESIZE_EVERY == 0:
-                hide.sync(place, hurried=True)
+            now = time.time()
+            agents = [Agent(f"a{n}", "running", "0m", f"task {number}", created=now) for n in range(number % 50)]
+            keeper.shown(now)
+            while not keeper.put(Seen(agents, [], [], []), now):
+                waiting += 1
+                time.sleep(0.05)  # the room grows: that waits for git's index to be two seconds old
             dirty += side.out("status", "--porcelain") != ""
     figure = f"{dirty} of {count}"
     return [Row("status of git not empty after an update of the node", figure, "0", not dirty)]

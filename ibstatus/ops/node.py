@@ -15,6 +15,7 @@ from ibstatus.store import config, disk, exclude, locks, places, touched, user_f
 
 FILE = "/CLAUDE.md"
 TRY_AGAIN_AFTER = 60.0
+AT_REST = 60.0
 BIG_INDEX = 8 << 20  # not written anew for a file that only looks changed to programs that do not look into it
 INIT = "run ib init"
 
@@ -84,7 +85,7 @@ class Keeper:
         self.capacity = node.CAPACITY
         self.newline = b"\n"
         self.may_grow = True
-        self.told_git = True
+        self.told_git, self.wrote = True, 0.0
         self.sizes_told: tuple[int, ...] = ()
         self.known: user_file.Known | None = None
 
@@ -132,7 +133,7 @@ class Keeper:
         wanted = is_wanted(self.place)
         ready = self.fitted(seen, now, self.newline)  # before the file is opened: others wait for us while it is
 
-        if wanted and self.rewritten(ready.body):
+        if wanted and self.rewritten(ready.body, now):
             return True
         made: Splice | None = None
 
@@ -170,11 +171,12 @@ class Keeper:
         self.state = ()
         if edited.stamp is not None and made is not None:
             self.known = user_file.Known(edited.stamp, made.start, made.data)
-        self.told_git = False
-        self.sync()
+        self.told_git, self.wrote = False, now
+        if edited.resized:
+            self.sync(now, at_once=True)
         return True
 
-    def rewritten(self, body: bytes) -> bool:
+    def rewritten(self, body: bytes, now: float) -> bool:
         """The quick way: nobody has saved the file since our last update."""
         if self.known is None:
             return False
@@ -187,8 +189,7 @@ class Keeper:
                 self.known = None
         if self.known is None:
             return False
-        self.state, self.told_git = (), False
-        self.sync()
+        self.state, self.told_git, self.wrote = (), False, now
         return True
 
     def gave_up(self, why: str, now: float) -> bool:
@@ -220,22 +221,24 @@ class Keeper:
         end = len(whole) - (len(data) - made.splice.end)
         return made._replace(splice=made.splice._replace(data=whole[made.splice.start : end]))
 
-    def sync(self) -> None:
-        """Tell git's index how the file looks now, so that programs which do not look into it see no change either.
+    def sync(self, now: float, *, at_once: bool = False) -> None:
+        """Tell git's index how the file looks now: another size at once, or git shows it as changed; the same size when
+        the node has come to rest, for programs that only look at times (`git diff-index` without a refresh).
 
-        Called again until git is quiet; and when somebody else changed a size, if git shows the file as changed."""
-        sizes = self.sizes()
-        if (self.told_git and sizes == self.sizes_told) or hide.still(self.place, True):
+        Not more often than that: for an instant the index is locked, and somebody's git could come across it."""
+        resized = at_once or self.sizes() != self.sizes_told
+        rested = not self.told_git and now - self.wrote > AT_REST
+        if not (resized or rested) or hide.still(self.place, True):
             return
         path = hiding_place.named(self.place).path
         index = state_of(self.place.common + "/index")
         if not path or not index or index[0] > BIG_INDEX:
             done = True
         else:
-            shows = self.told_git and not git_index.status(self.place.root, path)
-            done = shows or hide.sync(self.place)
+            unseen = not (at_once or rested) and not git_index.status(self.place.root, path)
+            done = unseen or hide.sync(self.place)
         if done:
-            self.told_git, self.sizes_told = True, self.sizes()
+            self.told_git, self.sizes_told = self.told_git or at_once or rested, self.sizes()
 
     def sizes(self) -> tuple[int, ...]:
         """When these stay, git has nothing new to say."""

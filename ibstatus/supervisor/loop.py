@@ -93,7 +93,7 @@ class Supervisor:
         if now.mono - self.tidied >= TIDY_EVERY:
             self.tidied = now.mono
             self.log.complain("tidying", "; ".join(acting.tidy(self.place, now.wall)))
-            self.publisher.keeper.sync()
+            self.publisher.keeper.sync(now.wall)
         if self.displaced and now.mono >= self.displaced[0]:
             self.displaced = [at for at in self.displaced if at > now.mono]
             for text in acting.look_at_displaced(self.place, now.wall):

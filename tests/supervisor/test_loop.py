@@ -223,14 +223,14 @@ def test_a_block_that_a_person_took_away_stays_away(machine: Machine, repo: plac
 
 
 def test_programs_that_do_not_look_into_files_see_no_change(
-    machine: Machine, repo: places.Place, claude_md: Path
+    machine: Machine, listening: None, repo: places.Place, claude_md: Path
 ) -> None:
     machine.run(40)
     age_index(repo)
     questions.ask(repo, "cli", "lead", True, "again?", machine.clock().wall)
     machine.run(1)
     age_index(repo)
-    machine.run(10)
+    machine.run(80)
 
     assert "again?" in claude_md.read_text()
     assert git(repo.root, "diff-files", "--name-only") == ""
