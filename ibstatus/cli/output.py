@@ -14,6 +14,7 @@ import msgspec
 
 import ibstatus
 from ibstatus.errors import IbError, UsageError, told
+from ibstatus.rules import lines
 from ibstatus.store import places
 
 
@@ -38,7 +39,10 @@ def data(text: str, colour: bool | None = None) -> None:
 
 def as_json(value: Any) -> None:
     """One JSON document for stdout."""
-    click.echo(msgspec.json.encode(value).decode())
+    try:
+        click.echo(msgspec.json.encode(value).decode())
+    except UnicodeEncodeError:  # half an emoji out of somebody's file: named, as JSON can
+        click.echo(lines.encode(msgspec.to_builtins(value)))
 
 
 def talk(text: str) -> None:

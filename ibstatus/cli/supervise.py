@@ -23,7 +23,13 @@ def status_watchdog(once: bool, repo: str | None) -> int:
       ib status-watchdog          # in the foreground, Ctrl-C ends it
     """
     at = places.find(repo) if repo is not None else calling.place()
-    if loop.once(at) if once else loop.supervise(at):
+    if once:
+        why = loop.once(at)
+        output.warn(f"the status node was not written: {why}" if why else "")
+        done = why is not None
+    else:
+        done = bool(loop.supervise(at))
+    if done:
         return 0
     process = daemon.holder(at)
     output.talk("A supervisor runs already" + (f" (PID {process.pid})." if process is not None else "."))

@@ -17,6 +17,7 @@ LONGEST_WAIT = 600.0
 STOPS_WITHIN = 5.0
 KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "TMUX_TMPDIR", "SSL_CERT_FILE")
 KEPT_FAMILIES = ("LC_", "XDG_", "GIT_CONFIG_NOSYSTEM")
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SWITCH = "IB_SUPERVISOR"
 MOST_FILES = 1 << 16
 
@@ -89,10 +90,11 @@ def apart(argv: list[str], log: str) -> None:
         os.setsid()
         if os.fork() == 0:
             os.chdir("/")
-            for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE, signal.SIGTERM):
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            for number in (*ENDING, signal.SIGQUIT, signal.SIGPIPE, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
-            out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-            null = os.open("/dev/null", os.O_RDONLY)
+            null = os.open("/dev/null", os.O_RDWR)
+            out = log_opened(log, null)
             for place, fd in ((0, null), (1, out), (2, out)):
                 os.dup2(fd, place)
             os.closerange(3, min(os.sysconf("SC_OPEN_MAX"), MOST_FILES))
@@ -101,16 +103,22 @@ def apart(argv: list[str], log: str) -> None:
         os._exit(0)
 
 
+def log_opened(log: str, null: int) -> int:
+    """Not a pipe or a link that somebody has put there: it could stop us here, with the start lock in our hands."""
+    try:
+        return os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    except OSError:
+        return null
+
+
 def environment() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key in KEPT or key.startswith(KEPT_FAMILIES)}
 
 
 def sign(lock: locks.Lock) -> None:
     """Our pid and when we began, in the lock file: what `stop` needs in order to hit nobody else."""
-    import psutil
-
     disk.ftruncate(lock.fd, 0)
-    disk.pwrite(lock.fd, b"%d %.2f\n" % (os.getpid(), psutil.Process().create_time()), 0)
+    disk.pwrite(lock.fd, f"{os.getpid()} {began(os.getpid())}\n".encode(), 0)
 
 
 def holder(place: places.Place) -> "psutil.Process | None":
@@ -120,9 +128,20 @@ def holder(place: places.Place) -> "psutil.Process | None":
     try:
         words = disk.read_file(place.lock(LOCK)).split()
         process = psutil.Process(int(words[0]))
-        return process if abs(process.create_time() - float(words[1])) < 1.0 else None
+        return process if began(process.pid) == words[1].decode() else None
     except (OSError, IndexError, ValueError, psutil.Error):
         return None
+
+
+def began(pid: int) -> str:
+    """When this process began, in a form that stays the same when somebody sets the clock."""
+    import psutil
+
+    try:
+        stat = disk.read_file(f"/proc/{pid}/stat")
+        return stat.rpartition(b")")[2].split()[19].decode()
+    except (OSError, IndexError):
+        return f"{psutil.Process(pid).create_time():.0f}"
 
 
 def stop(place: places.Place) -> bool:

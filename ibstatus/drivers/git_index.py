@@ -8,6 +8,7 @@ from ibstatus.drivers import git, processes
 
 PLAIN = "H"
 SKIPPED = "S"
+PATIENCE = 30.0
 QUIETLY = ("-c", f"core.hooksPath={os.devnull}")
 
 
@@ -41,9 +42,13 @@ def asked(cwd: str, *args: str, data: bytes = b"", index: str = "") -> Answer:
     if index:
         env["GIT_INDEX_FILE"] = index
     try:
-        done = subprocess.run(["git", *args], cwd=cwd, env=env, input=data, capture_output=True, check=False)
+        done = subprocess.run(
+            ["git", *args], cwd=cwd, env=env, input=data, capture_output=True, timeout=PATIENCE, check=False
+        )
     except FileNotFoundError:
         return Answer(127, b"", "git is not installed")
+    except subprocess.TimeoutExpired:
+        return Answer(124, b"", f"git did not answer within {PATIENCE:.0f} seconds")
     return Answer(done.returncode, done.stdout, processes.text(done.stderr).strip())
 
 

@@ -38,6 +38,7 @@ class Loss(msgspec.Struct, frozen=True):
     questions: int
     unread: int
     agents: list[str]
+    saves: int = 0
 
     def parts(self) -> list[str]:
         """As words, without what is none."""
@@ -45,6 +46,7 @@ class Loss(msgspec.Struct, frozen=True):
             (self.messages, "unacknowledged message"),
             (self.questions, "open question"),
             (self.unread, "unread queue line"),
+            (self.saves, "unmerged CLAUDE.md save"),
         )
         found = [f"{count} {what}{'' if count == 1 else 's'}" for count, what in counted if count]
         if self.agents:

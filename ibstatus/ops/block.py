@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable
 
-from ibstatus.errors import IbError, quoted
+from ibstatus.errors import IbError, quoted, refused
 from ibstatus.ops import fleet, hide
-from ibstatus.ops.node import Keeper, desk_of, path_of
-from ibstatus.rules import block, markers
+from ibstatus.ops.node import Keeper, desk_of, leads_out, path_of
+from ibstatus.rules import block, markers, node
 from ibstatus.rules.splices import Splice, applied
 from ibstatus.store import atomic, disk, displaced, locks, places, states, touched, user_file
 
@@ -17,7 +17,7 @@ PAST_QUIET = 60.0  # a person who types knows when git is done; an operation und
 def put_in(place: places.Place, local: bool) -> list[str]:
     """The block with its node, or the present one brought up to date. Returns what there is to say."""
     said: list[str] = []
-    now = time.time()
+    path, now = path_of(place), time.time()
     keeper = Keeper(place)
     seen = fleet.look(place, states.States(place), {}, now)
 
@@ -25,6 +25,7 @@ def put_in(place: places.Place, local: bool) -> list[str]:
         said.clear()
         spot = markers.find(data)
         if spot is None:
+            refuse_hidden(path, data)
             made = keeper.with_block(data, local, seen, now)
             if not made.exact:
                 said.append("CLAUDE.md has no place where the block could stand without a change of its own lines")
@@ -34,32 +35,51 @@ def put_in(place: places.Place, local: bool) -> list[str]:
             return None
         return block.refresh(data) or block.set_local(data, local)
 
-    path = path_of(place)
-    make_if_missing(place, path)
-    with locks.Lock(place.lock("node")):
-        note(place, path)
-        edit(place, path, change)
+    try:
+        refuse_now(place, path)
+        with locks.Lock(place.lock("node")):
+            make_if_missing(place, path)
+            note(place, path)
+            edit(place, path, change)
+    except IbError as error:
+        return [*said, "; ".join(part for part in (error.message, error.cause, error.hint) if part)]
     return said
 
 
 def edit(place: places.Place, path: str, change: Callable[[bytes], Splice | None]) -> None:
     """As a person waits: what cannot be done is an error that says why."""
-    busy = hide.still(place, True, time.time() + PAST_QUIET)
-    if busy:
-        raise IbError(f"{path} is not changed now: {busy}", hint="when it is over, run the command again")
+    refuse_now(place, path)
     try:
         edited = user_file.edit(path, change, desk=desk_of(place), now_ok=lambda: hide.ready(place, True, hurried=True))
     except markers.Malformed as error:
         raise IbError(
-            f"{path} is left alone: line {error.line}: {error.why}", hint=f"mend line {error.line}, then ib init"
+            f"{path} is left alone: line {error.line}: {error.why}",
+            hint=f"mend line {error.line}, then run the command again",
         ) from error
     if edited.how in ("busy", "gone", "held"):
         raise IbError(f"{path} could not be changed", cause=edited.note, hint=f"ls -l {quoted(path)}")
     if edited.how == "exchanged":
         time.sleep(LOOK_AFTER)
         displaced.look(desk_of(place), time.time())
-    if edited.resized:
-        hide.sync(place, hurried=True)
+    hide.sync(place, hurried=True)  # also when nothing was to be done: the last time may have been killed before this
+
+
+def refuse_now(place: places.Place, path: str) -> None:
+    if leads_out(place):
+        raise IbError(f"{path} is a link out of this repository, and is left alone", hint=f"ls -l {quoted(path)}")
+    busy = hide.still(place, True, time.time() + PAST_QUIET)
+    if busy:
+        raise IbError(f"{path} is not changed now: {busy}", hint="when it is over, run the command again")
+
+
+def refuse_hidden(path: str, data: bytes) -> None:
+    """Our block stands in what somebody opened above it and did not close: a second one would be in its way."""
+    at = next((at for at, line in enumerate(data.split(b"\n"), 1) if line.rstrip() == markers.OPEN_BLOCK), 0)
+    if at:
+        raise IbError(
+            f"{path} is left alone: the <ittybitty> block of line {at} stands inside a fence or comment",
+            hint=f"close the fence that is open before line {at}, then run the command again",
+        )
 
 
 def make_if_missing(place: places.Place, path: str) -> None:
@@ -75,17 +95,25 @@ def make_if_missing(place: places.Place, path: str) -> None:
 def note(place: places.Place, path: str) -> None:
     """What the file held before the first touch of ours."""
     if touched.known(place, touched.CLAUDE_MD, path) is None:
-        data = touched.content(path)
-        if data is None or markers.find(data) is None:
+        try:
+            data = touched.content(path)
+            known = data is not None and markers.find(data) is not None
+        except markers.Malformed:
+            return  # nothing will be put into it
+        except OSError as error:
+            raise refused(f"read {path}", error) from error
+        if not known:
             touched.noted_first(place, touched.CLAUDE_MD, path, "<ittybitty>", data)
 
 
 def take_out(place: places.Place) -> touched.Touched | None:
-    """The block goes with all that is in it; a file that was made for it goes too. None: nothing of ours was there."""
+    """The block goes with all that is in it; a file that was made for it goes too. None: the block was not ours.
+
+    One that came with a commit, or that another repository put into a shared file, stays: only its node is ours."""
     path = path_of(place)
     noted = touched.known(place, touched.CLAUDE_MD, path)
     with locks.Lock(place.lock("node")):
-        if disk.exists(path):
+        if is_regular(path) and (noted is not None or has_block(path)):
             edit(place, path, lambda data: out(data, noted))
         if noted is not None and noted.before is None:
             remove_if_empty(place, path)
@@ -95,8 +123,16 @@ def take_out(place: places.Place) -> touched.Touched | None:
 
 
 def out(data: bytes, noted: touched.Touched | None) -> Splice | None:
+    if noted is None:
+        spot = markers.find(data)
+        return node.remove(spot) if spot is not None else None
     splice = block.remove(data)
-    if splice is None or noted is None or not noted.before:
+    if splice is None:
+        refuse_hidden(noted.path, data)
+        return None
+    if block.version_of(data) == "edited":
+        return own_words(data)
+    if not noted.before:
         return splice
     rest = applied(data, splice)
     added = rest.removeprefix(noted.before)
@@ -105,9 +141,42 @@ def out(data: bytes, noted: touched.Touched | None) -> Splice | None:
     return splice
 
 
+def own_words(data: bytes) -> Splice | None:
+    """Somebody wrote into our block: all of it stays, but for the node and the line that kept it out of commits."""
+    spot = markers.find(data)
+    if spot is None:
+        return None
+    inner = node.remove(spot)
+    text = applied(data, inner) if inner is not None else data
+    mark = block.set_local(text, False)
+    rest = applied(text, mark) if mark is not None else text
+    return Splice(spot.block.start, spot.block.end, between(data, rest, Splice(*spot.block, b"")))
+
+
+def between(before: bytes, after: bytes, place: Splice) -> bytes:
+    """What stands in `after` where `before` has this place."""
+    return after[place.start : len(after) - (len(before) - place.end)]
+
+
+def is_regular(path: str) -> bool:
+    try:
+        return disk.is_file(disk.stat(path))
+    except OSError:
+        return False
+
+
+def has_block(path: str) -> bool:
+    """A file that was never ours and is no business of ours now cannot stand in the way of an uninstall."""
+    try:
+        return markers.find(user_file.read(path)) is not None
+    except (OSError, markers.Malformed):
+        return False
+
+
 def remove_if_empty(place: places.Place, path: str) -> None:
     """Out of the way first, then looked at: what somebody saved in between comes back."""
     target = atomic.resolved(path)
+    disk.make_dirs(desk_of(place))
     aside = f"{desk_of(place)}/emptied"
     if touched.content(target) != b"":
         return

@@ -7,10 +7,11 @@ import ibstatus
 from ibstatus.drivers import daemon, tmux
 from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.rules import fleet, stamps
-from ibstatus.store import config, disk, events, messages, places, questions, removal, snapshot, states
+from ibstatus.store import agents, config, disk, events, messages, places, questions, removal, snapshot, states
 from ibstatus.store import fleet as files
 
 STALE_AFTER = 3
+TICK = 0.02  # file times come from a clock that may be this much behind
 
 
 class Seen(NamedTuple):
@@ -73,7 +74,8 @@ def is_fresh(place: places.Place, at: float) -> bool:
     if not 0 <= time.time() - at <= STALE_AFTER * interval:
         return False
     sources = [place.messages, place.questions, place.home + "/agents", place.events, *events.spools(place)]
-    return all(changed_at(path) < at for path in sources)
+    sources += [f"{place.agent_dir(agent)}/meta.json" for agent in agents.all_ids(place)]
+    return all(changed_at(path) < at - TICK for path in sources)
 
 
 def changed_at(path: str) -> float:

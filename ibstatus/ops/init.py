@@ -6,7 +6,7 @@ from ibstatus.errors import IbError
 from ibstatus.model.records import Setup
 from ibstatus.ops import block, hide, node
 from ibstatus.rules import identity
-from ibstatus.store import checkouts, disk, displaced, exclude, founding, home, places
+from ibstatus.store import checkouts, disk, displaced, exclude, founding, home, locks, places
 
 
 def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup:
@@ -18,8 +18,10 @@ def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup
         )
     known, before = home.format_of(place), disk.exists(place.home)
     founding.settle(place, gitignore=gitignore)
-    founding.mend(place)
-    said, hidden = claude_md(place)
+    with locks.Lock(place.lock("setup")):
+        founding.settle(place, gitignore=gitignore)  # an uninstall may have come in between
+        founding.mend(place)
+        said, hidden = claude_md(place)
     return Setup(
         root=place.root,
         home=place.home,
@@ -28,7 +30,7 @@ def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup
         kept_out_by=kept_out_by(place),
         hidden=hidden,
         notes=notes(place, before and not known) + said,
-        claude_md=node.path_of(place) if node.is_wanted(place) else "",
+        claude_md=node.path_of(place) if block.has_block(node.path_of(place)) else "",
     )
 
 

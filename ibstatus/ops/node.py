@@ -1,5 +1,6 @@
 """The status node in CLAUDE.md: what it shows now, and making it show something else. Nobody else's byte is touched."""
 
+import os
 from collections.abc import Hashable
 from typing import NamedTuple
 
@@ -39,6 +40,11 @@ def path_of(place: places.Place) -> str:
 def desk_of(place: places.Place) -> str:
     """Where texts are made ready, and where displaced files wait."""
     return place.home + "/tmp"
+
+
+def leads_out(place: places.Place) -> bool:
+    """A file that other repositories may share cannot show the agents of one of them."""
+    return not (os.path.realpath(path_of(place)) + "/").startswith(os.path.realpath(place.root) + "/")
 
 
 def is_wanted(place: places.Place) -> bool:
@@ -86,6 +92,8 @@ class Keeper:
         self.newline = b"\n"
         self.may_grow = True
         self.told_git, self.wrote = True, 0.0
+        self.taken = False  # git has taken our block away, and it is to be put back
+        self.index: tuple[int, ...] = ()
         self.sizes_told: tuple[int, ...] = ()
         self.known: user_file.Known | None = None
 
@@ -93,7 +101,7 @@ class Keeper:
         """What the node should show; nothing where it is switched off."""
         if not is_wanted(self.place):
             return NOTHING
-        return key_of(self.fitted(seen, now, b"\n").content)
+        return key_of(self.fitted(seen, now, self.newline).content)
 
     def fitted(self, seen: Seen, now: float, newline: bytes) -> node.Fitted:
         return node.fitted(facts(seen), limits(self.place), now, self.capacity, may_grow=self.may_grow, newline=newline)
@@ -107,6 +115,9 @@ class Keeper:
         return self.key
 
     def read(self) -> Key:
+        if leads_out(self.place):
+            self.why = "CLAUDE.md is a link out of this repository"
+            return NOTHING
         try:
             data = user_file.read(self.path)
             spot = markers.find(data)
@@ -120,8 +131,10 @@ class Keeper:
             self.why = f"CLAUDE.md is left alone: line {error.line}: {error.why}"
             return NOTHING
         if spot is None:
-            self.why = "" if was_taken_by_git(self.place, data) else f"{NO_BLOCK}: {INIT}"
+            self.taken = self.taken or self.git_was_at_work() or was_taken_by_git(self.place, data)
+            self.why = "" if self.taken else f"{NO_BLOCK}: {INIT}"
             return NOTHING
+        self.taken, self.index = False, state_of(self.place.common + "/index")
         if spot.body is None:
             return NOTHING
         self.capacity, self.newline = max(node.LEAST, spot.body.end - spot.body.start), spot.newline
@@ -142,7 +155,7 @@ class Keeper:
             spot = markers.find(data)
             if spot is not None:
                 made = self.splice(data, spot, seen, now, ready) if wanted else node.remove(spot)
-            elif was_taken_by_git(self.place, data):
+            elif self.taken:
                 made = self.with_block(data, True, seen, now).splice
             else:
                 raise IbError(NO_BLOCK, hint=INIT)
@@ -211,6 +224,11 @@ class Keeper:
             return node.insert(spot, data, made.body)
         return node.set_body(spot, data, made.body)
 
+    def git_was_at_work(self) -> bool:
+        """Since the block was there: then it was not a person who took it out."""
+        ours = touched.known(self.place, touched.CLAUDE_MD, self.path)
+        return bool(self.index) and ours is not None and self.index != state_of(self.place.common + "/index")
+
     def with_block(self, data: bytes, local: bool, seen: Seen, now: float) -> block.Insertion:
         """The block with its node in it, as one splice."""
         made = block.insert(data, local)
@@ -228,7 +246,7 @@ class Keeper:
         Not more often than that: for an instant the index is locked, and somebody's git could come across it."""
         resized = at_once or self.sizes() != self.sizes_told
         rested = not self.told_git and now - self.wrote > AT_REST
-        if not (resized or rested) or hide.still(self.place, True):
+        if not (resized or rested) or hide.still(self.place, not resized):
             return
         path = hiding_place.named(self.place).path
         index = state_of(self.place.common + "/index")
@@ -236,7 +254,8 @@ class Keeper:
             done = True
         else:
             unseen = not (at_once or rested) and not git_index.status(self.place.root, path)
-            done = unseen or hide.sync(self.place)
+            done = unseen or hide.sync(self.place, hurried=resized)
+            self.index = state_of(self.place.common + "/index")
         if done:
             self.told_git, self.sizes_told = self.told_git or at_once or rested, self.sizes()
 

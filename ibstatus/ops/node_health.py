@@ -27,6 +27,9 @@ def claude_md(place: places.Place) -> Iterator[Finding]:
     except FileNotFoundError:
         yield Finding("warn", "node", "there is no CLAUDE.md, so Claude does not see its agents there", health.INIT)
         return
+    except OSError as error:
+        yield Finding("warn", "node", f"CLAUDE.md cannot be read: {error.strerror}", f"ls -ld {quote(path)}")
+        return
     except markers.Malformed as error:
         text = f"CLAUDE.md is left alone: line {error.line}: {error.why}"
         yield Finding("fail", "node", text, f"mend line {error.line} of {quote(path)}, then {health.INIT}")

@@ -6,9 +6,24 @@ from shlex import quote
 from ibstatus.drivers import daemon
 from ibstatus.errors import IbError
 from ibstatus.model.records import GivenBack, Left, Loss
-from ibstatus.ops import block, hide
+from ibstatus.ops import block, hide, node
 from ibstatus.rules import identity
-from ibstatus.store import agents, checkouts, checkup, disk, exclude, home, locks, places, removal, tap, touched
+from ibstatus.store import (
+    agents,
+    checkouts,
+    checkup,
+    disk,
+    displaced,
+    exclude,
+    home,
+    locks,
+    places,
+    removal,
+    tap,
+    touched,
+)
+
+PATIENCE = 3.0
 
 
 def check(place: places.Place, caller: identity.Caller) -> None:
@@ -48,21 +63,35 @@ def check(place: places.Place, caller: identity.Caller) -> None:
 def loss(place: places.Place) -> Loss:
     """What would go."""
     messages, questions = removal.open_items(place)
-    return Loss(messages, questions, checkup.unread(place), agents.all_ids(place))
+    saves = len(displaced.kept(node.desk_of(place)))
+    return Loss(messages, questions, checkup.unread(place), agents.all_ids(place), saves)
 
 
 def uninstall(place: places.Place, caller: identity.Caller) -> Left:
     check(place, caller)
     lost = loss(place)
-    if not daemon.stop(place):
-        raise IbError("The supervisor does not end", hint=f"cat {quote(daemon.pid_file_of(place))}")
     with ExitStack() as held:
+        if disk.exists(place.home):
+            held.enter_context(locks.Lock(place.lock("setup")))  # no init meanwhile
+        if not daemon.stop(place):
+            raise IbError("The supervisor does not end", hint=f"cat {quote(daemon.pid_file_of(place))}")
         if disk.exists(place.home):
             held.enter_context(locks.Lock(place.lock(daemon.LOCK)))  # none begins anew meanwhile
         page = block.take_out(place)
+        still_open(place)
         noted = [*([page] if page is not None else []), *hide.unhide(place)]
         removed, kept, others = removal.remove(place)
     return Left(removed, kept, lost, [given_back(one) for one in (*noted, *others)])
+
+
+def still_open(place: places.Place) -> None:
+    """A program that had CLAUDE.md open when we exchanged it may save it yet: its save would go with our folder."""
+    waiting = displaced.settled(node.desk_of(place), PATIENCE)
+    if waiting:
+        raise IbError(
+            f"A program still has the old {node.path_of(place)} open, and may save it: {', '.join(waiting)}",
+            hint=f"close it (fuser -v {quote(waiting[0])}), then run ib uninstall again",
+        )
 
 
 def is_installed(place: places.Place) -> bool:

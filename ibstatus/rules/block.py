@@ -102,6 +102,8 @@ def insert(data: bytes | None, local: bool) -> Insertion:
     splice = Splice(len(data), len(data), newline_of(data) + new)
     if not is_accepted(data, splice):
         splice = Splice(first, first, new)
+    if not is_accepted(data, splice):
+        raise markers.Malformed(markers.line_of(data, len(data)), "there is no place outside of fences and comments")
     return Insertion(splice, False)
 
 

@@ -7,6 +7,7 @@ APART = 30.0  # between two writes of the node
 QUIET = 2.0  # without a change, before what changed is written
 AGES_AFTER = 900.0
 LEAVE_AFTER = 60.0
+STUCK = 5  # times as long, when something still waits to be written
 SLEPT = 30.0
 NEVER = float("-inf")
 
@@ -59,8 +60,9 @@ def due(fleet: Fleet, past: Past, now: Clock) -> tuple[Due, Past]:
     slept = past.clock is not None and has_slept(past.clock, now)
     past = seen(fleet, past, now)
     at = node_at(fleet, past, slept, now)
-    waiting = at is not None
-    leave_at = None if waiting or past.needed is None else past.needed + LEAVE_AFTER
+    waiting = past.first is not None  # not where only the ages are old
+    patience = LEAVE_AFTER * (STUCK if waiting else 1)
+    leave_at = None if past.needed is None else past.needed + patience
     leave = leave_at is not None and now.mono >= leave_at and not slept
     write = at is not None and now.mono >= at
     times = [time for time in (at, leave_at) if time is not None and time > now.mono]

@@ -18,7 +18,6 @@ TICKS = re.compile(rb"(\\*)(`+)")
 FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})[ \t\r]*(?=\n|\Z)")
 ITEM = re.compile(rb"(?: {0,3}(?:[-+*]|\d{1,9}[.)])(?: {1,4}|\t))+")
 EMPTY_LINE = re.compile(rb"\n[ \t\r]*\n")
-INDENT = re.compile(rb"[ \t]*")
 # Lines that end a paragraph: blank, heading, underline or rule, table row, fence, comment.
 BORDER = re.compile(
     rb"[ \t\r]*(?:\n|\Z)| {0,3}(?:#{1,6}(?:[ \t\r\n]|\Z)|\||<!--|~~~|`{3,}[^`\n]*(?:\n|\Z)"

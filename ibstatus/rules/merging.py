@@ -111,9 +111,18 @@ def woven(old: list[bytes], ours: list[Change], others: list[Change]) -> bytes |
         change = taken(ours, others)
         if change is None:
             return None
-        whole += [*old[at : change.start], *change.lines]
+        add(whole, old[at : change.start])
+        add(whole, change.lines)
         at = change.end
-    return b"".join([*whole, *old[at:]])
+    add(whole, old[at:])
+    return b"".join(whole)
+
+
+def add(whole: list[bytes], lines: list[bytes]) -> None:
+    """What was a last line without its end on one side gets one where the other side goes on."""
+    if whole and lines and not whole[-1].endswith(b"\n"):
+        whole[-1] += b"\n"
+    whole += lines
 
 
 def taken(ours: list[Change], others: list[Change]) -> Change | None:

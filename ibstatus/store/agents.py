@@ -4,6 +4,7 @@ from ibstatus.errors import IbError, quoted
 from ibstatus.rules import lines
 from ibstatus.store import disk, places, safety
 
+LONGEST_META = 4 << 20
 KEPT = ("meta.json", "inbox.jsonl")
 
 
@@ -13,7 +14,7 @@ def all_ids(place: places.Place) -> list[str]:
         names = disk.listdir(place.home + "/agents")
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(name for name in names if exists(place, name))
+    return sorted(name for name in names if lines.is_unicode(name) and exists(place, name))
 
 
 def exists(place: places.Place, agent: str) -> bool:
@@ -50,7 +51,9 @@ def restore(place: places.Place) -> None:
 def manager_of(place: places.Place, agent: str) -> str:
     """The manager named in meta.json, or ''."""
     try:
-        meta = lines.decode(disk.read_file(place.agent_dir(agent) + "/meta.json").decode("utf-8", "replace"))
+        meta = lines.decode(
+            disk.read_ours(place.agent_dir(agent) + "/meta.json", LONGEST_META).decode("utf-8", "replace")
+        )
     except (OSError, ValueError):
         return ""
     manager = meta.get("manager") if isinstance(meta, dict) else None

@@ -94,6 +94,18 @@ def read_file(path: str) -> bytes:
         close(fd)
 
 
+def read_ours(path: str, most: int) -> bytes:
+    """A file that we made, and that somebody may have put something else in the place of: no link is followed."""
+    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    try:
+        status = fstat(fd)
+        if not is_file(status) or status.st_size > most:
+            raise OSError(22, "Not a regular file, or too big", path)
+        return pread(fd, status.st_size, 0)
+    finally:
+        close(fd)
+
+
 def write_all(fd: int, data: "bytes | memoryview") -> None:
     """To a pipe or a new file, where a short write is just continued."""
     view = memoryview(data)

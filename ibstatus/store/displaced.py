@@ -8,12 +8,13 @@ import time
 
 from ibstatus.rules import merging
 from ibstatus.rules.splices import Splice
-from ibstatus.store import atomic, disk, journal, locks, user_file
-from ibstatus.store.displacement import KEPT, MARK, UNFINISHED, Displacement, Seen, all_on, is_open, load, seen
+from ibstatus.store import atomic, disk, journal, leases, locks, user_file
+from ibstatus.store.displacement import FLAGS, KEPT, MARK, UNFINISHED, Displacement, Seen, all_on, is_open, load, seen
 
 DUE = 1.0  # an open() that had found the old file before the exchange has it in hand by then
 FORGOTTEN = 3600.0
 GOING = ".going"
+PAUSE = 0.05
 
 
 class Conflict(Exception):
@@ -37,6 +38,31 @@ def look(desk: str, now: float) -> list[str]:
 def pending(desk: str) -> bool:
     """Is there something to look at again?"""
     return bool(all_on(desk))
+
+
+def settled(desk: str, patience: float) -> list[str]:
+    """Look until nothing waits any more; returns the files that a program still has open after that time.
+
+    Where the system cannot tell who has a file open, one that stayed as it was for so long counts as closed."""
+    deadline = time.monotonic() + patience
+    while pending(desk):
+        look(desk, time.time())
+        if time.monotonic() > deadline:
+            return [entry.file for entry in all_on(desk) if has_writer(entry.file)]
+        time.sleep(PAUSE)
+    return []
+
+
+def has_writer(path: str) -> bool:
+    """As far as the system can tell."""
+    try:
+        fd = disk.open(path, FLAGS)
+    except OSError:
+        return False
+    try:
+        return leases.writers(fd) == leases.REFUSED
+    finally:
+        disk.close(fd)
 
 
 def kept(desk: str) -> list[str]:

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 from ibstatus.rules import lines
 from ibstatus.store import agents, disk, places
 
-LONGEST_META = 4 << 20
-
 
 class Record(NamedTuple):
     """What is written down of one agent. `problem` says why `meta` is empty."""
@@ -28,9 +26,7 @@ def records(place: places.Place) -> list[Record]:
 def record_of(place: places.Place, agent: str) -> Record | None:
     folder = place.agent_dir(agent)
     try:
-        if disk.stat(folder + "/meta.json").st_size > LONGEST_META:
-            return Record(agent, {}, "meta.json is too big")
-        meta = lines.decode(disk.read_file(folder + "/meta.json").decode())
+        meta = lines.decode(disk.read_ours(folder + "/meta.json", agents.LONGEST_META).decode())
     except FileNotFoundError:
         return Record(agent, {}, "there is no meta.json") if agents.exists(place, agent) else None
     except OSError as error:

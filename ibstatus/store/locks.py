@@ -1,6 +1,7 @@
 """Locks: `flock` on files under .ittybitty/locks/ that are never unlinked. A held lock is also a sign of life.
 
-Held together only in this order: init < fold < messages < questions < one cursor < queue < one agent.
+Held together only in this order: setup < supervisor < node < init < fold < messages < questions < one cursor < queue
+< one agent < git.
 """
 
 from ibstatus.store import disk

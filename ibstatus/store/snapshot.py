@@ -3,6 +3,7 @@
 import msgspec
 
 from ibstatus.model.records import Snapshot
+from ibstatus.rules import lines
 from ibstatus.store import atomic, disk, places
 
 
@@ -11,12 +12,20 @@ def path_of(place: places.Place) -> str:
 
 
 def write(place: places.Place, snapshot: Snapshot) -> None:
-    atomic.put(path_of(place), msgspec.json.format(msgspec.json.encode(snapshot), indent=1) + b"\n", durable=False)
+    text = lines.encode(msgspec.to_builtins(snapshot)).encode("utf-8", "replace")
+    atomic.put(path_of(place), text + b"\n", durable=False)
 
 
-def touch(place: places.Place) -> None:
-    """Nothing has changed, and we have just looked."""
-    disk.utime(path_of(place))
+def touch(place: places.Place, began: int) -> None:
+    """What it shows was true when the look at it began (nanoseconds); what changed during the look may be missing."""
+    try:
+        disk.utime(path_of(place), ns=(began, began))
+    except FileNotFoundError:
+        return  # the next look publishes it again
+
+
+def is_there(place: places.Place) -> bool:
+    return disk.exists(path_of(place))
 
 
 def read(place: places.Place, version: str) -> tuple[Snapshot, float] | None:

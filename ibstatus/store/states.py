@@ -14,26 +14,30 @@ class States:
         self.told: dict[str, fleet.Told] = {}
 
     def catch_up(self) -> dict[str, fleet.Told]:
-        events.fold(self.place)
+        try:
+            events.fold(self.place)
+        except OSError:
+            pass  # the history is in disorder: what was said before still holds
         try:
             fd = disk.open(self.place.events, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
-        except FileNotFoundError:
+        except OSError:
             return self.told
         try:
             status = disk.fstat(fd)
             if status.st_ino != self.inode or status.st_size < self.offset:
                 self.rest_of_rotated()
                 self.inode, self.offset = status.st_ino, 0
-            self.take(disk.pread(fd, max(0, status.st_size - self.offset), self.offset))
+            if disk.is_file(status):
+                self.take(disk.pread(fd, max(0, status.st_size - self.offset), self.offset))
         finally:
             disk.close(fd)
         return self.told
 
     def rest_of_rotated(self) -> None:
-        """What was appended to the file that we knew before it was rotated away."""
+        """What was appended to the file that we knew before it was rotated away; all of it, when we knew none."""
         older = self.place.events + ".1"
         try:
-            if self.inode and disk.stat(older).st_ino == self.inode:
+            if not self.inode or disk.stat(older).st_ino == self.inode:
                 self.take(disk.read_file(older)[self.offset :])
         except OSError:
             return

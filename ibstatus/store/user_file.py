@@ -15,7 +15,7 @@ from ibstatus.rules.splices import Splice, applied
 from ibstatus.store import atomic, disk, exchange, in_place
 from ibstatus.store.edits import Edited, Known, Stuck, Wish, is_change
 
-__all__ = ["Edited", "Known", "edit", "read", "recover", "rewrite"]
+__all__ = ["Edited", "Known", "edit", "read", "rewrite"]
 
 TRIES = 40
 OWNER_WRITES = 0o200
@@ -124,10 +124,3 @@ def read(path: str, patience: float = 2.0) -> bytes:
             if time.monotonic() > deadline:
                 raise
             time.sleep(PAUSE)
-
-
-def recover(desk: str) -> list[str]:
-    """At a start of the supervisor or init: what a killed edit left is put right; what a person must hear."""
-    from ibstatus.store import displaced  # which edits
-
-    return displaced.recover(desk)

@@ -2,7 +2,9 @@
 
 import os
 import signal
+import threading
 import time
+import traceback
 from collections.abc import Callable
 from types import FrameType
 
@@ -16,6 +18,7 @@ from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.publishing import Publisher
 from ibstatus.supervisor.watching import Watching
 
+TROUBLE_PAUSE = 5.0
 LOOK_AGAIN = 1.0  # while something is held up by git or by another program
 DISPLACED_AFTER = (0.02, 1.0)
 TIDY_EVERY = 5.0
@@ -32,6 +35,7 @@ class Supervisor:
         self.publisher = Publisher(place, log)
         self.past = duties.Past()
         self.package = package_state()
+        self.repository = inode_of(place.common)
         self.tidied = duties.NEVER
         self.displaced: list[float] = []
         self.up = False
@@ -43,10 +47,7 @@ class Supervisor:
         self.listen_to_signals(watching)
         try:
             while not self.ended:
-                wait = self.look()
-                if not self.up:
-                    self.up = True
-                    daemon.came_up(self.place)
+                wait = self.tried()
                 self.log.complain("watching", watching.deaf)
                 if not self.ended:
                     watching.wait(wait)
@@ -55,30 +56,45 @@ class Supervisor:
             watching.close()
         return self.ended
 
+    def tried(self) -> float:
+        """A round; one bad file must not end the supervisor, it is said and looked at again."""
+        try:
+            wait = self.look()
+        except Exception as error:
+            if not isinstance(error, OSError | IbError | ValueError):
+                self.log.complain("bug", traceback.format_exc())
+            self.log.complain("look", f"could not look: {error}")
+            return TROUBLE_PAUSE
+        self.log.complain("look", "")
+        if not self.up:
+            self.up = True
+            daemon.came_up(self.place)
+        return wait
+
     def listen_to_signals(self, watching: Watching) -> None:
         def go(number: int, frame: FrameType | None) -> None:
             self.ended = self.ended or signal.Signals(number).name
-            watching.wake()
+            threading.Thread(target=watching.wake).start()  # we may hold the very lock that waking takes
 
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in daemon.ENDING:
             signal.signal(number, go)
 
     def look(self, *, at_once: bool = False) -> float:
         """One round; returns how long to wait for the next. `at_once`: the node is written without its pauses."""
-        now = self.clock()
+        now, began = self.clock(), time.time_ns()
         self.ended = self.ended or self.reason_to_go()
         if self.ended:
             return 0.0
         seen, wanted, past = self.publisher.look(self.past, now)
         due, self.past = duties.due(wanted, past, now)
-        if due.publish:
+        if due.publish or not snapshot.is_there(self.place):
             self.publisher.publish(seen, now)
             self.past = duties.done_publishing(self.past, wanted)
         if (due.write or (at_once and wanted.node != self.past.shown)) and self.publisher.write_node(seen, now):
             self.past = duties.done_writing(self.past, wanted, now)
-            self.displaced += [self.clock().mono + after for after in DISPLACED_AFTER]
+            self.displaced = sorted([*self.displaced, *(self.clock().mono + after for after in DISPLACED_AFTER)])
         self.tidy(now)
-        snapshot.touch(self.place)
+        snapshot.touch(self.place, began)
         if due.leave:
             self.ended = "nobody needs it"
         return self.pause(due, now)
@@ -100,6 +116,8 @@ class Supervisor:
                 self.log.say(text)
 
     def reason_to_go(self) -> str:
+        if inode_of(self.place.common) != self.repository:
+            return "the repository is gone"
         if package_state() != self.package:
             return "its own package has changed"
         if not self.lock.is_mine() and not self.come_back():
@@ -117,6 +135,14 @@ class Supervisor:
         return True
 
 
+def inode_of(path: str) -> int:
+    """0 when it is gone."""
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
+
+
 def package_state() -> tuple[int, int]:
     """Changes when ib is installed anew."""
     try:
@@ -127,8 +153,11 @@ def package_state() -> tuple[int, int]:
 
 
 def sign(place: places.Place, lock: locks.Lock) -> None:
-    daemon.sign(lock)
-    atomic.put(daemon.pid_file_of(place), b"%d\n" % os.getpid(), durable=False)
+    try:
+        daemon.sign(lock)
+        atomic.put(daemon.pid_file_of(place), b"%d\n" % os.getpid(), durable=False)
+    except OSError:
+        return  # on a full disk we supervise all the same
 
 
 def unsign(place: places.Place) -> None:
@@ -150,7 +179,8 @@ def supervise(place: places.Place, clock: Callable[[], duties.Clock] = clocks.no
         sign(place, lock)
         log.say(f"Supervisor of {place.root} started, ib {ibstatus.__version__}, pid {os.getpid()}")
         spool.note(place, acting.WRITER, time.time(), {"kind": "supervisor.started", "who": "supervisor"})
-        why = alive(place, lock, log, clock)
+        recover(place, log)
+        why = Supervisor(place, lock, log, clock).run()
         log.say(f"Supervisor stopped: {why}")
         spool.note(place, acting.WRITER, time.time(), {"kind": "supervisor.stopped", "who": "supervisor", "why": why})
         return why
@@ -159,27 +189,31 @@ def supervise(place: places.Place, clock: Callable[[], duties.Clock] = clocks.no
         lock.release()
 
 
-def alive(place: places.Place, lock: locks.Lock, log: Log, clock: Callable[[], duties.Clock]) -> str:
+def recover(place: places.Place, log: Log) -> None:
     try:
         for text in acting.recover(place):
             log.say(text)
-        return Supervisor(place, lock, log, clock).run()
     except (OSError, IbError) as error:
-        log.say(f"Supervisor failed: {error}")
-        raise
+        log.say(f"What was left half done could not be completed: {error}")
 
 
-def once(place: places.Place) -> bool:
-    """One look, published. False when a supervisor runs, which does that by itself."""
+def once(place: places.Place) -> str | None:
+    """One look, published; returns why the node could not be, or ''. None: a supervisor runs, and does it by itself."""
     home.enter(place)
     lock = locks.Lock(place.lock(daemon.LOCK))
     if not lock.try_take():
-        return False
+        return None
     try:
+        sign(place, lock)
         log = Log(daemon.log_of(place))
-        for text in acting.recover(place):
-            log.say(text)
-        Supervisor(place, lock, log, clocks.now).look(at_once=True)
+        recover(place, log)
+        supervisor = Supervisor(place, lock, log, clocks.now)
+        supervisor.look(at_once=True)
+        if supervisor.displaced:
+            time.sleep(DISPLACED_AFTER[0])
+            acting.look_at_displaced(place, time.time())
+        held = "git is at work, or another program has CLAUDE.md open" if supervisor.publisher.held else ""
+        return supervisor.publisher.keeper.why or held
     finally:
+        unsign(place)
         lock.release()
-    return True

@@ -5,7 +5,7 @@ import msgspec
 import ibstatus
 from ibstatus.ops import fleet
 from ibstatus.ops.node import NOTHING, Keeper
-from ibstatus.rules import duties
+from ibstatus.rules import duties, lines
 from ibstatus.rules import fleet as known
 from ibstatus.store import places, snapshot, states
 from ibstatus.supervisor.log import Log
@@ -36,7 +36,8 @@ class Publisher:
         if self.keeper.why:
             wanted = shown  # nothing can be done until the file changes
         needed = known.is_busy(seen.agents) or bool(seen.listening)
-        past = past._replace(shown=shown.content, shown_questions=shown.questions, shown_ages=shown.ages)
+        content = None if shown == NOTHING and wanted != NOTHING else shown.content  # what is gone comes back at once
+        past = past._replace(shown=content, shown_questions=shown.questions, shown_ages=shown.ages)
         return seen, duties.Fleet(key_of(seen), *wanted, needed), past
 
     def publish(self, seen: fleet.Seen, now: duties.Clock) -> None:
@@ -49,7 +50,7 @@ class Publisher:
         return done
 
 
-def key_of(seen: fleet.Seen) -> bytes:
+def key_of(seen: fleet.Seen) -> str:
     """Equal for two looks that show the same, whatever the time."""
     agents = [msgspec.structs.replace(agent, age="") for agent in seen.agents]
-    return msgspec.json.encode((agents, seen.messages, seen.questions, seen.listening))
+    return lines.encode([msgspec.to_builtins(agents), seen.messages, seen.questions, seen.listening])

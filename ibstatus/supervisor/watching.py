@@ -3,7 +3,6 @@
 import os
 import threading
 import time
-from collections.abc import Iterable
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
@@ -22,6 +21,8 @@ class Ears(FileSystemEventHandler):
     def __init__(self, place: places.Place) -> None:
         self.rung = threading.Event()
         self.urgent = threading.Event()
+        self.folders = (place.root, place.home, place.home + "/agents", place.spool)
+        self.gone: set[str] = set()  # a folder of this name that comes again is another one, whatever its inode
         self.mail = {place.messages, place.questions}
         self.spool = place.spool + "/"
         self.agents = place.home + "/agents"
@@ -29,6 +30,8 @@ class Ears(FileSystemEventHandler):
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         paths = (os.fsdecode(event.src_path), os.fsdecode(event.dest_path))
+        if event.event_type in ("deleted", "moved") and paths[0] in self.folders:
+            self.gone.add(paths[0])
         if event.event_type in FRUITLESS or not any(self.matters(path, event.event_type) for path in paths):
             return
         self.rung.set()
@@ -55,15 +58,15 @@ class Watching:
 
     def follow(self) -> None:
         """Watch the folders that are there now: some come later, or again after a clean."""
-        wanted = [self.place.root, self.place.home, self.place.home + "/agents", self.place.spool]
-        self.add(folder for folder in wanted if os.path.isdir(folder))
-
-    def add(self, folders: Iterable[str]) -> None:
         self.deaf = ""
-        for folder in folders:
-            key = f"{folder}\0{os.stat(folder).st_ino}"
-            if key in self.watches:
+        for folder in self.ears.folders:
+            try:
+                key = f"{folder}\0{os.stat(folder).st_ino}"
+            except OSError:
                 continue
+            if key in self.watches and folder not in self.ears.gone:
+                continue
+            self.ears.gone.discard(folder)
             for old in [old for old in self.watches if old.startswith(folder + "\0")]:
                 self.observer.unschedule(self.watches.pop(old))
             try:

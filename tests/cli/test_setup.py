@@ -91,6 +91,78 @@ class TestInit:
         assert ib("uninstall", "--force", "--verify").code == 0
         assert Path(repo.root, ".gitignore").read_text() == "*.pyc"
 
+    @pytest.mark.parametrize("kind", ["folder", "pipe", "open block"])
+    def test_a_claude_md_that_cannot_be_ours_is_said_and_left_alone(
+        self, repo: places.Place, ib: Ib, kind: str
+    ) -> None:
+        path = Path(repo.root, "CLAUDE.md")
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.write_text("a\n<ittybitty>\nb\n")
+        done = ib("init")
+        assert (done.code, "Warning: " in done.err, str(path) in done.err) == (0, True, True)
+        assert kind != "open block" or path.read_text() == "a\n<ittybitty>\nb\n"
+        assert ib("doctor").code == (1 if kind == "open block" else 0)
+        done = ib("uninstall", "--force", "--verify")
+        assert (done.code, done.err.partition("To have")[0]) == (0, "")
+        assert path.exists()
+
+    def test_a_block_that_came_with_a_commit_stays(self, repo: places.Place, ib: Ib) -> None:
+        path = Path(repo.root, "CLAUDE.md")
+        path.write_text("# Ours\n\n<ittybitty>\nour own words\n</ittybitty>\n\nMore.\n")
+        git(repo.root, "add", "CLAUDE.md")
+        git(repo.root, "commit", "-q", "-m", "block")
+        before = path.read_bytes()
+        assert "was edited by somebody and is left alone" in ib("init").err
+        assert ib("status-watchdog", "--once").code == 0
+        assert ib("uninstall", "--force", "--verify").code == 0
+        assert path.read_bytes() == before
+        assert git(repo.root, "status", "--porcelain") == ""
+
+    def test_what_somebody_wrote_into_our_block_stays(self, repo: places.Place, ib: Ib) -> None:
+        path = Path(repo.root, "CLAUDE.md")
+        path.write_text("# Ours\n")
+        git(repo.root, "add", "CLAUDE.md")
+        git(repo.root, "commit", "-q", "-m", "ours")
+        assert ib("init").code == 0
+        path.write_text(path.read_text().replace("### Agent States\n", "### Agent States\n\nNever on Friday.\n"))
+        done = ib("uninstall", "--force", "--verify")
+        assert done.code == 1
+        assert "it is not as before" in done.out
+        assert "Never on Friday." in path.read_text()
+        assert b"<ittybitty-status>" not in [line.encode() for line in path.read_text().splitlines()]
+        assert "ib:local" not in path.read_text()
+
+    def test_a_fence_left_open_above_the_block(self, repo: places.Place, ib: Ib) -> None:
+        assert ib("init").code == 0
+        path = Path(repo.root, "CLAUDE.md")
+        path.write_text("```sh\nmake\n" + path.read_text())
+        assert "stands inside a fence" in ib("init").err
+        assert path.read_text().splitlines().count("<ittybitty>") == 1
+        assert "stands inside a fence" in ib("uninstall", "--force").err
+        path.write_text(path.read_text().replace("make\n", "make\n```\n", 1))
+        assert ib("uninstall", "--force").code == 0
+        assert path.read_text() == "```sh\nmake\n```\n"
+
+    def test_a_link_out_of_the_repository_is_left_alone(self, repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+        shared = tmp_path / "shared.md"
+        shared.write_text("# Everybody's\n")
+        Path(repo.root, "CLAUDE.md").symlink_to(shared)
+        assert "is a link out of this repository" in ib("init").err
+        assert ib("status-watchdog", "--once").code == 0
+        assert ib("uninstall", "--force", "--verify").code == 0
+        assert shared.read_text() == "# Everybody's\n"
+
+    def test_a_merge_under_way_is_waited_for(self, repo: places.Place, ib: Ib) -> None:
+        Path(repo.common, "MERGE_HEAD").write_text(git(repo.root, "rev-parse", "HEAD"))
+        done = ib("init")
+        assert done.code == 0
+        assert "a merge is under way" in done.err
+        assert not Path(repo.root, "CLAUDE.md").exists()
+
     def test_from_a_linked_worktree_it_is_made_in_the_main_checkout(self, tmp_path: Path, ib: Ib) -> None:
         at = layouts.linked(tmp_path)
         assert ib("init", cwd=at.cwd).out.startswith(f"Made {at.root}/.ittybitty ")
@@ -249,7 +321,7 @@ class TestUninstall:
         assert isinstance(left, dict)
         assert left["removed"] == [repo.home, repo.safe]
         assert left["files"] == [{"path": exclude.path_of(repo), "differs": ""}]
-        assert left["lost"] == {"messages": 1, "questions": 0, "unread": 1, "agents": []}
+        assert left["lost"] == {"messages": 1, "questions": 0, "unread": 1, "agents": [], "saves": 0}
         assert left["remains"] == []
         assert os.path.exists(left["kept_in"])
 
@@ -267,7 +339,7 @@ class TestUninstall:
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
             "from ibstatus.cli import app; sys.exit(app.main(['uninstall', '-f']))"
         )
-        env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+        env = {**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "1"}  # they would be cut, too
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=repo.root, env=env, capture_output=True, text=True, check=False
         )

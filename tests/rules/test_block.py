@@ -42,7 +42,11 @@ def test_the_text_is_a_block(local: bool, newline: bytes) -> None:
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(PLAIN), max_size=15).map(b"".join), st.booleans())
 def test_in_and_out_again(data: bytes, local: bool) -> None:
-    done = block.insert(data, local)
+    try:
+        done = block.insert(data, local)
+    except markers.Malformed:  # all of it stands in a fence, and begins with front matter
+        assert b"---" in data
+        return
 
     with_block = applied(data, done.splice)
 

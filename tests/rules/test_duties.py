@@ -176,3 +176,17 @@ def test_the_next_look_is_announced(world: World) -> None:
     due = world.look()
 
     assert due.again == 30.0
+
+
+def test_what_can_never_be_written_does_not_keep_it_for_ever(world: World) -> None:
+    """As when somebody's git has left its lock behind."""
+    world.run(100)
+    world.change(needed=False, node="n2")
+    for _ in range(700):
+        world.now += 0.5
+        clock = Clock(world.now, world.now, world.now)
+        due, world.past = duties.due(world.fleet, world.past, clock)
+        if due.leave:
+            break
+
+    assert 100 + 5 * duties.LEAVE_AFTER <= world.now < 100 + 6 * duties.LEAVE_AFTER

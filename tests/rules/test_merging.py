@@ -53,7 +53,7 @@ def inserted(base: list[bytes], places: list[int], who: bytes) -> list[bytes]:
 PLACES = st.lists(st.integers(0, 8), max_size=5)
 
 
-@given(st.lists(st.sampled_from([b"a\n", b"b\n", b"\n", b"c\r\n"]), max_size=8), PLACES, PLACES)
+@given(st.lists(st.sampled_from([b"a\n", b"b\n", b"\n", b"c\r\n"]), unique=True), PLACES, PLACES)
 def test_what_either_side_inserts_is_there_once(base: list[bytes], mine: list[int], theirs: list[int]) -> None:
     one, other = inserted(base, mine, b"mine"), inserted(base, theirs, b"theirs")
 
@@ -102,3 +102,7 @@ def test_a_part_that_differs_too_much_is_left_to_the_person() -> None:
         return b"".join(b"%s %d\n" % (word, number) for number in range(merging.LARGEST))
 
     assert merged(text(b"a"), text(b"b"), text(b"c")) is None
+
+
+def test_a_last_line_without_its_end_is_not_joined_with_what_follows() -> None:
+    assert merged(b"a\n", b"a\nfoo\n", b"X") == b"X\nfoo\n"

@@ -233,7 +233,7 @@ def test_a_torn_resize_is_completed(tmp_path: Path, sizes: tuple[int, int], cut:
     path.write_bytes(after[:cut] + before[min(cut, len(after)) :])
     journal.begin(desk, str(path), path.stat().st_ino, before, after)
 
-    assert user_file.recover(desk) == []
+    assert displaced.recover(desk) == []
 
     assert path.read_bytes() in ((before,) if cut == 0 else (after,) if cut > 100 else (before, after))
     assert os.listdir(desk) == []
@@ -255,14 +255,14 @@ def test_a_resize_that_cannot_be_judged_is_kept(tmp_path: Path, what: str) -> No
     reader = open(path, "rb") if what == "open" else None  # noqa: SIM115
     now = path.read_bytes() if path.exists() else None
 
-    (told,) = user_file.recover(desk)
+    (told,) = displaced.recover(desk)
 
     assert str(path) in told
     assert now == (path.read_bytes() if path.exists() else None)
     assert len(os.listdir(desk)) == 1
     if reader is not None:
         reader.close()
-        assert user_file.recover(desk) == []
+        assert displaced.recover(desk) == []
         assert path.read_bytes() == after
 
 

@@ -4,11 +4,13 @@ import itertools
 import json
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ibstatus.store import messages, places, questions, spool
-from tests.conftest import git
+from ibstatus.supervisor import loop
+from tests.conftest import Done, git
 from tests.supervisor.conftest import Machine, age_index, fleet_member, node_of
 
 
@@ -234,3 +236,102 @@ def test_programs_that_do_not_look_into_files_see_no_change(
 
     assert "again?" in claude_md.read_text()
     assert git(repo.root, "diff-files", "--name-only") == ""
+
+
+def test_half_an_emoji_in_the_files_is_no_trouble(
+    machine: Machine, listening: None, repo: places.Place, ib: Callable[..., Done]
+) -> None:
+    (fleet_member(repo, "odd", 1_800_000_000) / "meta.json").write_text(
+        '{"id": "odd", "prompt": "half \\ud83d", "model": "\\udc00", "manager": "\\ud800"}'
+    )
+    Path(repo.messages).write_text(
+        '[{"id": "msg-1-a", "from": "\\ud83d", "timestamp": "", "type": "alert", "content": "\\ud83d"}]'
+    )
+    machine.run(40)
+
+    shown: Any = node_of(repo)
+    assert [agent["id"] for agent in shown["root_agents"]] == ["odd"]
+    assert [message["id"] for message in shown["messages"]] == ["msg-1-a"]
+    assert published(repo)["seq"]
+    for command in ("status", "list", "tree"):
+        assert ib(command).code == 0
+        assert ib(command, "--json").code == 0
+
+
+def test_a_removed_snapshot_is_published_again(machine: Machine, repo: places.Place) -> None:
+    machine.run(5)
+    Path(repo.home, "status.json").unlink()
+    machine.run(2)
+
+    assert published(repo)["version"]
+
+
+def test_trouble_in_a_round_is_said_and_the_next_round_comes(machine: Machine, repo: places.Place) -> None:
+    machine.run(5)
+    aside = Path(repo.messages + ".aside")
+    Path(repo.messages).unlink(missing_ok=True)
+    Path(repo.messages).mkdir()
+    assert machine.supervisor.tried() == loop.TROUBLE_PAUSE
+    assert machine.supervisor.tried() == loop.TROUBLE_PAUSE
+    assert "could not look: " in Path(repo.home, "status-watchdog.log").read_text()
+
+    Path(repo.messages).rename(aside)
+    machine.supervisor.tried()
+    assert "No longer so: could not look" in Path(repo.home, "status-watchdog.log").read_text()
+
+
+def test_a_history_in_disorder_hides_no_agent(machine: Machine, repo: places.Place) -> None:
+    fleet_member(repo, "lead", 1_700_000_000)
+    Path(repo.events).unlink(missing_ok=True)
+    Path(repo.events).mkdir()
+    machine.run(5)
+
+    assert [agent["id"] for agent in published(repo)["agents"]] == ["lead"]
+
+
+def test_a_file_with_crlf_comes_to_rest(machine: Machine, listening: None, repo: places.Place, claude_md: Path) -> None:
+    claude_md.write_bytes(claude_md.read_bytes().replace(b"\n", b"\r\n"))
+    for number in range(60):
+        fleet_member(repo, f"a{number}", 1_700_000_000 + number)
+    machine.run(200)
+    machine.shown.clear()
+    machine.run(200)
+
+    assert len(machine.shown) == 1  # what it showed at the beginning
+
+
+def test_a_repository_that_is_gone_is_not_made_again(machine: Machine, repo: places.Place) -> None:
+    machine.run(5)
+    moved = Path(repo.root + "-moved")
+    Path(repo.root).rename(moved)
+    machine.run(5)
+
+    assert machine.supervisor.ended == "the repository is gone"
+    assert not Path(repo.root).exists()
+
+
+def test_a_meta_that_is_no_file_is_not_read(machine: Machine, repo: places.Place) -> None:
+    folder = fleet_member(repo, "odd", 1_700_000_000)
+    (folder / "meta.json").unlink()
+    (folder / "meta.json").symlink_to("/dev/zero")
+    machine.run(5)
+
+    assert [agent["problem"][:24] for agent in published(repo)["agents"]] == ["meta.json cannot be read"]
+
+
+def test_a_block_that_a_stash_took_away_comes_back_beside_the_edit(
+    machine: Machine, repo: places.Place, claude_md: Path
+) -> None:
+    machine.run(5)
+    claude_md.write_text(claude_md.read_text().replace("Be kind.", "Be very kind."))
+    machine.run(2)
+    git(repo.root, "stash", "-q")
+    git(repo.root, "stash", "pop", "-q")
+    assert "<ittybitty>" not in claude_md.read_text()
+
+    age_index(repo)
+    machine.run(5)
+
+    assert node_of(repo) is not None
+    assert claude_md.read_text().startswith("# Project\n\nBe very kind.\n<ittybitty>\n")
+    assert git(repo.root, "diff", "--stat").count("|") == 1
