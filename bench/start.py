@@ -88,10 +88,10 @@ def alive(place: places.Place) -> list[psutil.Process]:
     for process in psutil.process_iter():
         try:
             words = process.cmdline()
+            if "status-watchdog" in words and place.root in words and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
         except psutil.Error:
             continue
-        if "status-watchdog" in words and place.root in words and process.status() != psutil.STATUS_ZOMBIE:
-            found.append(process)
     return found
 
 

@@ -17,6 +17,7 @@ from ibstatus.store import config, disk, exclude, locks, places, touched, user_f
 FILE = "/CLAUDE.md"
 TRY_AGAIN_AFTER = 60.0
 AT_REST = 60.0
+STARVED = 5.0
 BIG_INDEX = 8 << 20  # not written anew for a file that only looks changed to programs that do not look into it
 INIT = "run ib init"
 
@@ -246,7 +247,8 @@ class Keeper:
         Not more often than that: for an instant the index is locked, and somebody's git could come across it."""
         resized = at_once or self.sizes() != self.sizes_told
         rested = not self.told_git and now - self.wrote > AT_REST
-        if not (resized or rested) or hide.still(self.place, not resized):
+        starved = resized and now - self.wrote > STARVED  # somebody asks git for its status again and again
+        if not (resized or rested) or hide.still(self.place, not starved):
             return
         path = hiding_place.named(self.place).path
         index = state_of(self.place.common + "/index")
@@ -254,7 +256,7 @@ class Keeper:
             done = True
         else:
             unseen = not (at_once or rested) and not git_index.status(self.place.root, path)
-            done = unseen or hide.sync(self.place, hurried=resized)
+            done = unseen or hide.sync(self.place, hurried=starved)
             self.index = state_of(self.place.common + "/index")
         if done:
             self.told_git, self.sizes_told = self.told_git or at_once or rested, self.sizes()

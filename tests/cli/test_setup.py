@@ -21,7 +21,7 @@ from tests.conftest import PROJECT, Done, git
 from tests.store import layouts
 
 PASSED = 77  # tests.faults: the operation that should have failed was never reached
-STEP = 7  # 1 tries every operation, and takes half a minute
+STEP = 23  # 1 tries every operation, and takes some minutes
 Ib = Callable[..., Done]
 Agent = Callable[..., Path]
 
