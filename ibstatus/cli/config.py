@@ -5,7 +5,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from ibstatus.cli import calling, output
+from ibstatus.cli import calling, output, watched
 from ibstatus.errors import IbError, UsageError
 from ibstatus.ops import config as ops
 from ibstatus.rules import lines, settings, settings_text
@@ -159,6 +159,7 @@ def set_(ctx: click.Context, key: str, value: str, user: bool) -> int:
     at = place(in_user(ctx, user))
     answer = ops.set_value(at, calling.caller(at), key, value, in_user(ctx, user))
     warn(answer.notes)
+    watched.keep_agents_watched(at)
     output.data(f"Set {key} = {settings_text.bare(answer.value)}")
     return 0
 
@@ -171,6 +172,7 @@ def unset(ctx: click.Context, key: str, user: bool) -> int:
     """Take a key out of the file, so that the user's value or the default counts again."""
     at = place(in_user(ctx, user))
     gone = ops.unset(at, calling.caller(at), key, in_user(ctx, user))
+    watched.keep_agents_watched(at)
     output.data(f"Unset {key}" if gone else f"{key} is not set here")
     return 0
 

@@ -64,7 +64,8 @@ def init(gitignore: bool, json: bool) -> int:
 @click.option("-f", "--force", is_flag=True, help="Do not ask")
 @as_json
 def uninstall(verify: bool, force: bool, json: bool) -> int:
-    """Take away .ittybitty, its safety copy under the git directory, and our line in .git/info/exclude or .gitignore.
+    """Take away .ittybitty, its safety copy under the git directory, the block in CLAUDE.md, the filter in git's config
+    and attributes, and our lines in .git/info/exclude or .gitignore.
 
     Everything in .ittybitty is put into a tar file in the folder for temporary files first; the command that
     brings it back is printed. Your own .ittybitty.json stays.
@@ -117,7 +118,7 @@ def show_left(at: places.Place, left: Left, verify: bool) -> None:
         output.data(f"Removed {path}")
     for file in left.files:
         if file.differs:
-            output.data(f"Took our line out of {file.path}; it is not as before: {file.differs}")
+            output.data(f"Took what was ours out of {file.path}; it is not as before: {file.differs}")
         else:
             output.data(f"Gave back {file.path}" + (": its original bytes" if verify else ""))
     if left.kept_in:

@@ -1,16 +1,19 @@
 """The block in CLAUDE.md: put in by `ib init`, brought up to date, taken out again with nothing left behind."""
 
+import os
 import time
 from collections.abc import Callable
 
+from ibstatus.drivers import git_filter, git_index
 from ibstatus.errors import IbError, quoted, refused
-from ibstatus.ops import fleet, hide
-from ibstatus.ops.node import Keeper, desk_of, leads_out, path_of
+from ibstatus.ops import fleet, hide, hiding_place
+from ibstatus.ops.node import Keeper, desk_of, is_ours, leads_out, path_of
 from ibstatus.rules import block, markers, node
 from ibstatus.rules.splices import Splice, applied
 from ibstatus.store import atomic, disk, displaced, locks, places, states, touched, user_file
 
 LOOK_AFTER = 0.02
+ENCODING = "working-tree-encoding"
 PAST_QUIET = 60.0  # a person who types knows when git is done; an operation under way is another matter
 
 
@@ -54,10 +57,12 @@ def edit(place: places.Place, path: str, change: Callable[[bytes], Splice | None
     except markers.Malformed as error:
         raise IbError(
             f"{path} is left alone: line {error.line}: {error.why}",
-            hint=f"mend line {error.line}, then run the command again",
+            hint=f"mend line {error.line} (or delete the whole <ittybitty> block), then run the command again",
         ) from error
     if edited.how in ("busy", "gone", "held"):
-        raise IbError(f"{path} could not be changed", cause=edited.note, hint=f"ls -l {quoted(path)}")
+        writable = os.access(path, os.W_OK) and disk.stat(path).st_mode & user_file.OWNER_WRITES
+        hint = f"ls -l {quoted(path)}" if writable else f"chmod u+w {quoted(path)}"
+        raise IbError(f"{path} could not be changed", cause=edited.note, hint=hint)
     if edited.how == "exchanged":
         time.sleep(LOOK_AFTER)
         displaced.look(desk_of(place), time.time())
@@ -65,11 +70,25 @@ def edit(place: places.Place, path: str, change: Callable[[bytes], Splice | None
 
 
 def refuse_now(place: places.Place, path: str) -> None:
+    if disk.exists(path) and not is_regular(path):
+        raise IbError(f"{path} is not a file", hint=f"ls -ld {quoted(path)}")
+    encoding = encoding_of(place, path)
+    if encoding:
+        raise IbError(f"{path} is not UTF-8 ({encoding}), and is left alone")
     if leads_out(place):
         raise IbError(f"{path} is a link out of this repository, and is left alone", hint=f"ls -l {quoted(path)}")
     busy = hide.still(place, True, time.time() + PAST_QUIET)
     if busy:
         raise IbError(f"{path} is not changed now: {busy}", hint="when it is over, run the command again")
+
+
+def encoding_of(place: places.Place, path: str) -> str:
+    """'' for UTF-8 and all that looks like it in its ASCII part."""
+    if (touched.content(path) or b"").startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16"
+    known = hiding_place.named(place).path
+    found = git_filter.attributes(place.root, known, (ENCODING,)).get(ENCODING, "") if known else ""
+    return "" if found in ("", "unspecified", "unset") else f"{ENCODING} {found}"
 
 
 def refuse_hidden(path: str, data: bytes) -> None:
@@ -87,6 +106,11 @@ def make_if_missing(place: places.Place, path: str) -> None:
     target = atomic.resolved(path)
     if disk.exists(target):
         return
+    known = hiding_place.named(place).path
+    if known and git_index.entries(place.root, known):
+        raise IbError(
+            f"{path} is not here, but git has it (sparse checkout, or deleted)", hint=f"git checkout -- {quoted(known)}"
+        )
     note(place, path)
     fd = disk.open(target, disk.O_WRONLY | disk.O_CREAT | disk.O_CLOEXEC, 0o666)
     disk.close(fd)
@@ -97,13 +121,12 @@ def note(place: places.Place, path: str) -> None:
     if touched.known(place, touched.CLAUDE_MD, path) is None:
         try:
             data = touched.content(path)
-            known = data is not None and markers.find(data) is not None
+            markers.find(data or b"")
         except markers.Malformed:
             return  # nothing will be put into it
         except OSError as error:
             raise refused(f"read {path}", error) from error
-        if not known:
-            touched.noted_first(place, touched.CLAUDE_MD, path, "<ittybitty>", data)
+        touched.noted_first(place, touched.CLAUDE_MD, path, "<ittybitty>", data)
 
 
 def take_out(place: places.Place) -> touched.Touched | None:
@@ -123,9 +146,8 @@ def take_out(place: places.Place) -> touched.Touched | None:
 
 
 def out(data: bytes, noted: touched.Touched | None) -> Splice | None:
-    if noted is None:
-        spot = markers.find(data)
-        return node.remove(spot) if spot is not None else None
+    if noted is None or not is_ours(noted):
+        return node_as_before(data, noted)
     splice = block.remove(data)
     if splice is None:
         refuse_hidden(noted.path, data)
@@ -139,6 +161,19 @@ def out(data: bytes, noted: touched.Touched | None) -> Splice | None:
     if added in (b"\n", b"\r\n") and rest != noted.before:  # the newline that the block needed before it
         return Splice(len(noted.before), len(data), b"") if splice.start == len(rest) else splice
     return splice
+
+
+def node_as_before(data: bytes, noted: touched.Touched | None) -> Splice | None:
+    """In a block that came with a commit: the node that stood there before, or none."""
+    spot = markers.find(data)
+    if spot is None:
+        return None
+    before = noted.before if noted is not None and noted.before is not None else b""
+    there = markers.find(before)
+    if there is None or there.node is None:
+        return node.remove(spot)
+    old = before[there.node.start : there.node.end]
+    return Splice(*spot.node, old) if spot.node is not None else None
 
 
 def own_words(data: bytes) -> Splice | None:

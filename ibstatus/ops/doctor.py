@@ -11,7 +11,7 @@ from ibstatus.errors import IbError
 from ibstatus.model import words
 from ibstatus.model.records import Finding
 from ibstatus.ops import hide
-from ibstatus.ops.block import is_regular
+from ibstatus.ops.block import has_block
 from ibstatus.ops.node import path_of
 from ibstatus.ops.node_health import claude_md, supervisor
 from ibstatus.rules import health
@@ -165,7 +165,7 @@ def git_ignore(place: places.Place) -> Iterator[Finding]:
 
 
 def git_node(place: places.Place) -> Iterator[Finding]:
-    if is_regular(path_of(place)) or not disk.exists(path_of(place)):
+    if has_block(path_of(place)) or not disk.exists(path_of(place)):
         yield from hide.judge(place)
 
 

@@ -227,8 +227,8 @@ class Keeper:
 
     def git_was_at_work(self) -> bool:
         """Since the block was there: then it was not a person who took it out."""
-        ours = touched.known(self.place, touched.CLAUDE_MD, self.path)
-        return bool(self.index) and ours is not None and self.index != state_of(self.place.common + "/index")
+        noted = touched.known(self.place, touched.CLAUDE_MD, self.path)
+        return bool(self.index) and is_ours(noted) and self.index != state_of(self.place.common + "/index")
 
     def with_block(self, data: bytes, local: bool, seen: Seen, now: float) -> block.Insertion:
         """The block with its node in it, as one splice."""
@@ -266,10 +266,20 @@ class Keeper:
         return (*state_of(self.path)[:2], *state_of(self.place.common + "/index")[:2])
 
 
+def is_ours(noted: touched.Touched | None) -> bool:
+    """The block was put in by us: there was none before."""
+    if noted is None:
+        return False
+    try:
+        return markers.find(noted.before or b"") is None
+    except markers.Malformed:
+        return False
+
+
 def was_taken_by_git(place: places.Place, data: bytes) -> bool:
     """A checkout, merge or stash wrote the file as git has it, without the block that `ib init` had put in."""
     path = hiding_place.named(place).path
-    if not path or touched.known(place, touched.CLAUDE_MD, path_of(place)) is None:
+    if not path or not is_ours(touched.known(place, touched.CLAUDE_MD, path_of(place))):
         return False
     entries = git_index.entries(place.root, path)
     return len(entries) == 1 and entries[0].oid == git_filter.digest(place.root, path, data)

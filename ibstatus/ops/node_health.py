@@ -53,7 +53,9 @@ def ways(path: str) -> Iterator[Finding]:
         )
         return
     alone = lease(target)
-    if status.st_nlink > 1 and alone != leases.NONE:
+    if is_mounted(target):
+        yield Finding("note", "node", "CLAUDE.md is a mount of its own: its node is written in place, and cannot grow")
+    elif status.st_nlink > 1 and alone != leases.NONE:
         yield Finding("note", "node", "CLAUDE.md has another name (hard link): its node cannot grow")
     elif status.st_nlink > 1:
         text = "CLAUDE.md has another name (hard link), and there are no leases here: its node stays as it is"
@@ -63,6 +65,15 @@ def ways(path: str) -> Iterator[Finding]:
         yield Finding("note", "node", text)
     else:
         yield health.ok("node", "it can be written in place, alone with the file")
+
+
+def is_mounted(target: str) -> bool:
+    """A file can be a mount point by itself, as in containers."""
+    try:
+        lines = disk.read_file("/proc/self/mountinfo").decode("utf-8", "replace").splitlines()
+    except OSError:
+        return False
+    return any(line.split(" ")[4].replace("\\040", " ") == target for line in lines if line.count(" ") > 4)
 
 
 def lease(target: str) -> str:
@@ -79,7 +90,13 @@ def lease(target: str) -> str:
 def supervisor(place: places.Place) -> Iterator[Finding]:
     process = daemon.holder(place) if daemon.is_running(place) else None
     if process is None:
-        yield Finding("note", "supervisor", "none runs now; the next command that needs one starts it")
+        off = os.environ.get(daemon.SWITCH) == "off"
+        then = (
+            f"{daemon.SWITCH}=off keeps commands from starting it"
+            if off
+            else "the next command that needs one starts it"
+        )
+        yield Finding("note", "supervisor", f"none runs now; {then}")
         return
     published = snapshot.read(place, ibstatus.__version__)
     age = time.time() - published[1] if published is not None else float("inf")

@@ -12,30 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOCAL_LINE = LOCAL + b": ib keeps this block out of commits -->\n"
+# What `ib` can do today: a text that names a command which does not exist fails Claude at its first step. When it
+# changes, the sha256 of the one before goes into OLD.
 TEMPLATE = """\
 ## Multi-Agent Orchestration (ittybitty)
 
-`ib` spawns persistent Claude agents in isolated git worktrees. Check your role marker at conversation start: \
+`ib` looks after persistent Claude agents in isolated git worktrees. Check your role marker at conversation start: \
 what follows is for the primary Claude, the one the user talks to. An agent's own prompt says what it may do.
 
 ### Primary Claude
 
-Spawn agents for complex or parallel tasks, always **manager** agents (not `--worker`): a manager assesses the task \
-and spawns its own workers. The user can watch with `ib watch`.
-
 | Command | Description |
 |---------|-------------|
-| `ib new-agent "goal"` | Spawn an agent (prints its ID) |
-| `ib list` | Show all agents |
-| `ib look <id>` | View an agent's output |
-| `ib send <id> "msg"` | Send input to an agent |
-| `ib status [id]` | The fleet now, or an agent's commits and changes |
-| `ib diff <id>` | Review an agent's changes |
-| `ib merge <id> --force` | Merge and close an agent |
-| `ib kill <id> --force` | Close without merging |
-| `ib resume <id>` | Restart a stopped agent |
+| `ib status` | The fleet now, and what waits for you |
+| `ib list`, `ib tree` | Show all agents |
+| `ib send <id> "msg"` | Send a message to an agent |
 | `ib messages`, `ib questions` | What agents told you, what they ask |
-| `ib answer <q-id> "text"` | Answer a question, which settles it |
+| `ib answer <id> "text"` | Answer a question or message, which settles it |
 | `ib acknowledge <id>` | Settle a message or question |
 
 ### Real-Time Agent Notifications

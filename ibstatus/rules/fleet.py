@@ -33,6 +33,8 @@ def state_of(known: Known, now: float) -> Told:
     """The state, its reason, and since when."""
     created = created_of(known.meta)
     young = created is not None and 0 <= now - created < STARTS_WITHIN
+    if known.session is False and known.told is None and "tmux_session" not in known.meta and not young:
+        return Told("unknown", "", created or now)  # made by hand: it never had a session that could have ended
     if known.session is False:
         return Told("creating", "", created or now) if young and known.told is None else stopped(known, now)
     if known.told is not None:

@@ -19,6 +19,7 @@ from ibstatus.supervisor.publishing import Publisher
 from ibstatus.supervisor.watching import Watching
 
 TROUBLE_PAUSE = 5.0
+PAST_PROBES = 5.0
 LOOK_AGAIN = 1.0  # while something is held up by git or by another program
 DISPLACED_AFTER = (0.02, 1.0)
 TIDY_EVERY = 5.0
@@ -172,7 +173,7 @@ def supervise(place: places.Place, clock: Callable[[], duties.Clock] = clocks.no
     """Run the supervisor here, to its end. '' when another one runs already; otherwise why it ended."""
     home.enter(place)
     lock = locks.Lock(place.lock(daemon.LOCK))
-    if not lock.try_take():
+    if not taken(lock):
         return ""
     log = Log(daemon.log_of(place))
     try:
@@ -189,6 +190,16 @@ def supervise(place: places.Place, clock: Callable[[], duties.Clock] = clocks.no
         lock.release()
 
 
+def taken(lock: locks.Lock) -> bool:
+    """Of many who only look whether we run, one may be stopped while it does: it is waited out, a holder is not."""
+    deadline = time.monotonic() + PAST_PROBES
+    while not lock.try_take():
+        if locks.is_held(lock.path) or time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
 def recover(place: places.Place, log: Log) -> None:
     try:
         for text in acting.recover(place):
@@ -201,7 +212,7 @@ def once(place: places.Place) -> str | None:
     """One look, published; returns why the node could not be, or ''. None: a supervisor runs, and does it by itself."""
     home.enter(place)
     lock = locks.Lock(place.lock(daemon.LOCK))
-    if not lock.try_take():
+    if not taken(lock):
         return None
     try:
         sign(place, lock)

@@ -26,7 +26,7 @@ class Ears(FileSystemEventHandler):
         self.mail = {place.messages, place.questions}
         self.spool = place.spool + "/"
         self.agents = place.home + "/agents"
-        self.names = {*self.mail, self.agents, f"{place.root}/CLAUDE.md"}
+        self.names = {*self.mail, self.agents, f"{place.root}/CLAUDE.md", f"{place.root}/.ittybitty.json"}
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         paths = (os.fsdecode(event.src_path), os.fsdecode(event.dest_path))

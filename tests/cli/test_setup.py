@@ -122,6 +122,43 @@ class TestInit:
         assert path.read_bytes() == before
         assert git(repo.root, "status", "--porcelain") == ""
 
+    def test_a_node_that_came_with_a_commit_is_there_again(self, repo: places.Place, ib: Ib, agent: Agent) -> None:
+        path = Path(repo.root, "CLAUDE.md")
+        path.write_text("<ittybitty>\nhi\n<ittybitty-status>\n{}\n</ittybitty-status>\n</ittybitty>\nTAIL\n")
+        git(repo.root, "add", "CLAUDE.md")
+        git(repo.root, "commit", "-q", "-m", "node")
+        before = path.read_bytes()
+        assert "git will show" in ib("init").err
+        assert ib("ask", "now?", cwd=agent(repo, "lead")).code == 0
+        os.utime(repo.common + "/index", (1, 1))
+        assert ib("status-watchdog", "--once").code == 0
+        assert b"now?" in path.read_bytes()
+        git(repo.root, "worktree", "remove", "--force", repo.agent_dir("lead") + "/repo")
+        done = ib("uninstall", "--force", "--verify")
+        assert (done.code, f"Gave back {path}: its original bytes" in done.out) == (0, True)
+        assert path.read_bytes() == before
+
+    def test_a_file_that_git_has_and_does_not_check_out_is_not_made(self, repo: places.Place, ib: Ib) -> None:
+        path = Path(repo.root, "CLAUDE.md")
+        path.write_text("# Ours\n")
+        git(repo.root, "add", "CLAUDE.md")
+        git(repo.root, "commit", "-q", "-m", "ours")
+        git(repo.root, "update-index", "--skip-worktree", "CLAUDE.md")
+        path.unlink()
+        assert "git has it" in ib("init").err
+        assert not path.exists()
+
+    def test_another_encoding_is_left_alone(self, repo: places.Place, ib: Ib) -> None:
+        path = Path(repo.root, "CLAUDE.md")
+        path.write_bytes("# Ours\n".encode("utf-16"))
+        before = path.read_bytes()
+        assert "is not UTF-8" in ib("init").err
+        assert path.read_bytes() == before
+        path.write_text("# Ours\n")
+        Path(repo.root, ".gitattributes").write_text("CLAUDE.md working-tree-encoding=UTF-16LE\n")
+        assert "is not UTF-8" in ib("init").err
+        assert path.read_text() == "# Ours\n"
+
     def test_what_somebody_wrote_into_our_block_stays(self, repo: places.Place, ib: Ib) -> None:
         path = Path(repo.root, "CLAUDE.md")
         path.write_text("# Ours\n")

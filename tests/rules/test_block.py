@@ -164,7 +164,7 @@ def test_an_old_text_is_brought_up_to_date_and_keeps_its_node(newline: bytes, wi
 
 
 def test_an_edited_text_is_left_alone() -> None:
-    data = block.text().replace(b"Restart", b"Start")
+    data = block.text().replace(b"Signaled", b"Said")
 
     assert block.version_of(data) == "edited"
     assert block.refresh(data) is None

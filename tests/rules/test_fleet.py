@@ -11,7 +11,7 @@ NOW = 1_700_000_000.0
 def known(name: str, manager: str | None = None, **more: object) -> Known:
     values = {"session": True, "told": Told("running", "", NOW - 50), **more}
     created = values.pop("created", NOW - 600)
-    meta = {"id": name, "manager": manager, "prompt": f"task of {name}", "created_epoch": created}
+    meta = {"id": name, "manager": manager, "prompt": f"task of {name}", "created_epoch": created, "tmux_session": "s"}
     return Known(name, meta, **values)  # type: ignore[arg-type]
 
 
@@ -114,3 +114,10 @@ def test_the_tree_shows_everybody_once_even_in_a_circle() -> None:
     lines = [branch + agent.id for branch, agent in fleet.lined_up(agents)]
 
     assert lines == ["c", "├── d", "└── e", "a", "└── b"]
+
+
+def test_an_agent_made_by_hand_is_not_called_stopped() -> None:
+    """It never had a session that could have ended."""
+    found = fleet.state_of(Known("a", {"id": "a"}, False, None), NOW)
+
+    assert found.state == "unknown"

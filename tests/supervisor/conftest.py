@@ -98,5 +98,6 @@ def fleet_member(place: places.Place, name: str, created: float, manager: str | 
     folder = Path(place.agent_dir(name))
     folder.mkdir(parents=True)
     meta = {"id": name, "manager": manager, "prompt": f"task of {name}", "created_epoch": created}
+    meta["tmux_session"] = f"ittybitty-00000000-{name}"
     (folder / "meta.json").write_text(json.dumps(meta))
     return folder
