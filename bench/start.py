@@ -84,15 +84,17 @@ def started(log: Path) -> int:
 
 
 def alive(place: places.Place) -> list[psutil.Process]:
+    """Supervisors; not what one of them is about to run, which has its command line until then."""
     found = []
     for process in psutil.process_iter():
         try:
             words = process.cmdline()
             if "status-watchdog" in words and place.root in words and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
+                found.append((process, process.ppid()))
         except psutil.Error:
             continue
-    return found
+    pids = {process.pid for process, _ in found}
+    return [process for process, parent in found if parent not in pids]
 
 
 def end(place: places.Place) -> None:

@@ -41,7 +41,7 @@ def ensure(place: places.Place) -> bool:
         try:
             tried, failures = tries(lock)
             wait = min(TRY_EVERY * 2**failures, LONGEST_WAIT)
-            if 0 <= time.time() - tried < wait or is_running(place):
+            if -1 < time.time() - tried < wait or is_running(place):  # noted in round milliseconds: a hair from now
                 return False
             note(lock, time.time(), failures + 1)
             apart([sys.executable, "-P", "-m", "ibstatus", "status-watchdog", "--repo", place.root], log_of(place))
