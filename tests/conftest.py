@@ -10,9 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ibstatus.store import places
 from tests import faults as fault_seam
+
+# A busy machine is no reason to fail: nothing here looks at the clock.
+settings.register_profile("ib", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ib")
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOREIGN = ("TMUX", "CLAUDE", "ANTHROPIC", "IB_", "_IB_", "GIT_", "XDG_", "PYTHON")
