@@ -70,8 +70,9 @@ def send(call: plain.Call) -> int:
 def acknowledge(call: plain.Call) -> int:
     place = places.here()
     done = say.acknowledge(place, caller_at(place), call.words, time.time())
+    code = report_settled(done)
     watched.keep_watched(place)
-    return report_settled(done)
+    return code
 
 
 def report_settled(done: say.Settled) -> int:

@@ -14,7 +14,6 @@ from ibstatus.rules import block, markers, node, node_content
 from ibstatus.rules.splices import Splice, applied
 from ibstatus.store import config, disk, exclude, locks, places, touched, user_file
 
-FILE = "/CLAUDE.md"
 TRY_AGAIN_AFTER = 60.0
 AT_REST = 60.0
 STARVED = 5.0
@@ -35,7 +34,7 @@ NO_BLOCK = "CLAUDE.md has no <ittybitty> block"
 
 
 def path_of(place: places.Place) -> str:
-    return place.root + FILE
+    return place.root + hiding_place.FILE
 
 
 def desk_of(place: places.Place) -> str:
@@ -94,6 +93,7 @@ class Keeper:
         self.may_grow = True
         self.told_git, self.wrote = True, 0.0
         self.taken = False  # git has taken our block away, and it is to be put back
+        self.by_hand = False  # a person has, and it is not
         self.index: tuple[int, ...] = ()
         self.sizes_told: tuple[int, ...] = ()
         self.known: user_file.Known | None = None
@@ -113,6 +113,8 @@ class Keeper:
         if state != self.state or (self.why and now - self.tried > TRY_AGAIN_AFTER):
             self.state, self.tried, self.why, self.may_grow = state, now, "", True
             self.key = self.read()
+        elif self.index and not (self.taken or self.by_hand):
+            self.index = state_of(self.place.common + "/index")  # the block is still there, whatever git did
         return self.key
 
     def read(self) -> Key:
@@ -132,10 +134,12 @@ class Keeper:
             self.why = f"CLAUDE.md is left alone: line {error.line}: {error.why}"
             return NOTHING
         if spot is None:
-            self.taken = self.taken or self.git_was_at_work() or was_taken_by_git(self.place, data)
+            if not self.taken and not self.by_hand:
+                self.taken = self.git_was_at_work() if self.index else was_taken_by_git(self.place, data)
+                self.by_hand = bool(self.index) and not self.taken
             self.why = "" if self.taken else f"{NO_BLOCK}: {INIT}"
             return NOTHING
-        self.taken, self.index = False, state_of(self.place.common + "/index")
+        self.taken, self.by_hand, self.index = False, False, state_of(self.place.common + "/index")
         if spot.body is None:
             return NOTHING
         self.capacity, self.newline = max(node.LEAST, spot.body.end - spot.body.start), spot.newline
@@ -226,9 +230,9 @@ class Keeper:
         return node.set_body(spot, data, made.body)
 
     def git_was_at_work(self) -> bool:
-        """Since the block was there: then it was not a person who took it out."""
+        """Since the last look, which found the block there: then it was not a person who took it out."""
         noted = touched.known(self.place, touched.CLAUDE_MD, self.path)
-        return bool(self.index) and is_ours(noted) and self.index != state_of(self.place.common + "/index")
+        return is_ours(noted) and self.index != state_of(self.place.common + "/index")
 
     def with_block(self, data: bytes, local: bool, seen: Seen, now: float) -> block.Insertion:
         """The block with its node in it, as one splice."""
@@ -257,7 +261,7 @@ class Keeper:
         else:
             unseen = not (at_once or rested) and not git_index.status(self.place.root, path)
             done = unseen or hide.sync(self.place, hurried=starved)
-            self.index = state_of(self.place.common + "/index")
+            self.index = state_of(self.place.common + "/index") if self.index else ()
         if done:
             self.told_git, self.sizes_told = self.told_git or at_once or rested, self.sizes()
 
@@ -277,7 +281,7 @@ def is_ours(noted: touched.Touched | None) -> bool:
 
 
 def was_taken_by_git(place: places.Place, data: bytes) -> bool:
-    """A checkout, merge or stash wrote the file as git has it, without the block that `ib init` had put in."""
+    """Nobody saw it go, and the file is just as git has it: a checkout, merge or stash wrote it without our block."""
     path = hiding_place.named(place).path
     if not path or not is_ours(touched.known(place, touched.CLAUDE_MD, path_of(place))):
         return False

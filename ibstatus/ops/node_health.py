@@ -9,10 +9,9 @@ import ibstatus
 from ibstatus.drivers import daemon
 from ibstatus.model.records import Finding
 from ibstatus.ops import node
+from ibstatus.ops.fleet import STALE_AFTER
 from ibstatus.rules import ages, block, health, markers
 from ibstatus.store import atomic, config, disk, displaced, leases, places, snapshot, user_file
-
-STALE_AFTER = 3
 
 
 def claude_md(place: places.Place) -> Iterator[Finding]:

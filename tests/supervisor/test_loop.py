@@ -335,3 +335,17 @@ def test_a_block_that_a_stash_took_away_comes_back_beside_the_edit(
     assert node_of(repo) is not None
     assert claude_md.read_text().startswith("# Project\n\nBe very kind.\n<ittybitty>\n")
     assert git(repo.root, "diff", "--stat").count("|") == 1
+
+
+def test_git_at_work_earlier_does_not_bring_back_what_a_person_took(
+    machine: Machine, listening: None, repo: places.Place, claude_md: Path
+) -> None:
+    machine.run(5)
+    Path(repo.root, "other.txt").write_text("x")
+    git(repo.root, "add", "other.txt")
+    age_index(repo)
+    machine.run(2)
+    claude_md.write_text("# Project\n\nBe kind.\n")
+    machine.run(200)
+
+    assert claude_md.read_text() == "# Project\n\nBe kind.\n"
