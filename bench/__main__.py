@@ -1,17 +1,20 @@
 """Run the measurements and print them as the README's table:  python -m bench [--readme] [PART]...
 
-The parts: hot wake idle storm mail saves gitstorm start.
+The parts: hot inject guard wake rungs idle storm mail saves gitstorm start.
 """
 
 import re
 import sys
 from pathlib import Path
 
-from bench import gitstorm, ground, hot, idle, mail, saves, start, storm, wake
+from bench import gitstorm, ground, guard, hot, idle, inject, mail, rungs, saves, start, storm, wake
 
 PARTS = {
     "hot": hot.measure,
+    "inject": inject.measure,
+    "guard": guard.measure,
     "wake": wake.measure,
+    "rungs": rungs.measure,
     "idle": idle.measure,
     "storm": storm.measure,
     "mail": mail.measure,

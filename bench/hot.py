@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import ibstatus
 from bench.ground import Row, ib, repository
@@ -15,11 +16,11 @@ from ibstatus.store import arrays, messages, places
 BAR = 2.0
 
 
-def instructions(argv: list[str], cwd: str) -> int:
+def instructions(argv: list[str], cwd: str, stdin: IO[bytes] | int = subprocess.DEVNULL) -> int:
     """Instructions of one whole process."""
     tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     argv = [*tool, *argv]
-    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=False, stdin=stdin)
     counted = re.search(r"Collected : (\d+)", done.stderr)
     if counted is None or done.returncode:
         raise RuntimeError(f"{argv} failed under callgrind: {done.stderr[-2000:]}")

@@ -1,6 +1,7 @@
 """The house rules that a tool can hold: the hot set, the seam of file operations, sizes, fixtures, the clean world."""
 
 import ast
+import json
 import os
 import re
 import socket
@@ -13,13 +14,13 @@ import pytest
 
 from ibstatus.cli import app
 from ibstatus.model import words
-from ibstatus.store import disk
+from ibstatus.store import disk, home
 from tests.conftest import PROJECT
 
 PACKAGE = PROJECT / "ibstatus"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 HOT = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["ib"]["hot"]
-LIGHT = {"sys", "time", "posix", "fcntl", "_json", "select"}
+LIGHT = {"sys", "time", "posix", "fcntl", "_json", "select", "_signal"}
 
 
 def name_of(path: Path) -> str:
@@ -71,6 +72,31 @@ def test_a_hot_command_loads_the_hot_set_only(command: list[str], repo, agent) -
     packages = {name.rpartition(".")[0] for name in HOT}
     loaded = {line for line in done.stdout.splitlines() if re.fullmatch(r"[\w.]+", line)}
     assert loaded - LIGHT - set(HOT) - packages - {"ibstatus"} == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"),
+    [
+        ("inject-status", {"hook_event_name": "PostToolBatch"}),
+        ("inject-status", {"hook_event_name": "UserPromptSubmit", "prompt": "go"}),
+        ("agent-status", {"hook_event_name": "Stop", "last_assistant_message": "done"}),
+    ],
+    ids=["batch", "prompt", "stop"],
+)
+def test_a_hook_without_news_loads_the_hot_set_only(name: str, payload: dict[str, str], repo) -> None:
+    home.enter(repo)
+    data = json.dumps({"session_id": "s", "prompt_id": "p", **payload})
+    env = {**os.environ, "CLAUDE_PROJECT_DIR": repo.root}
+    isolated = [sys.executable, "-S", "-E", "-I", "-c"]
+    program = (
+        f"import sys; before = set(sys.modules); sys.path.insert(0, {str(PROJECT)!r}); "
+        f"from ibstatus.hooks import entry; entry.run([{name!r}]); print('\\n'.join(set(sys.modules) - before))"
+    )
+    for _ in range(2):  # the first time notes that the session is there
+        done = subprocess.run([*isolated, program], env=env, input=data, capture_output=True, text=True, check=True)
+
+    loaded = {line for line in done.stdout.splitlines() if re.fullmatch(r"[\w.]+", line)}
+    assert loaded - LIGHT - set(HOT) - {name.rpartition(".")[0] for name in HOT} == set()
 
 
 FILE_OPERATIONS = {name for name in vars(disk) if name in dir(os) and callable(getattr(os, name))} | {

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 import ibstatus
-from ibstatus.cli import output
+from ibstatus.cli import calling, output
 from ibstatus.errors import IbError, refused
+from ibstatus.ops import access
 
 # name → (module, its command, the heading in `ib --help`)
 AGENTS, TALK, SETUP, HISTORY, PROOF = "Agents", "Talk", "Set up", "History", "Proof"
@@ -25,20 +26,31 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "acknowledge": ("say", "acknowledge", TALK),
     "notify": ("say", "notify", TALK),
     "listen": ("listen", "listen", TALK),
+    "wake": ("wake", "wake", TALK),
     "log": ("say", "log", HISTORY),
     "events": ("history", "events", HISTORY),
     "trace": ("history", "trace", HISTORY),
     "init": ("setup", "init", SETUP),
     "uninstall": ("setup", "uninstall", SETUP),
     "doctor": ("setup", "doctor", SETUP),
+    "hooks": ("hooks", "hooks", SETUP),
     "config": ("config", "config", SETUP),
     "completion": ("setup", "completion", SETUP),
     "demo": ("demo", "demo", SETUP),
+    "test-build-settings": ("proof_settings", "build_settings", PROOF),
+    "test-detect-state-message": ("proof_settings", "turn_end", PROOF),
+    "test-enforce-access": ("proof_settings", "enforce_access", PROOF),
     "test-format-age": ("proof", "format_age", PROOF),
+    "test-inject-status-filter": ("proof_settings", "inject_status_filter", PROOF),
     "test-load-config": ("proof", "load_config", PROOF),
     "test-log-format": ("proof", "log_format", PROOF),
     "test-notify-drain": ("proof", "notify_drain", PROOF),
     "test-notify-format": ("proof", "notify_format", PROOF),
+    "test-main-path": ("proof_permissions", "main_path", PROOF),
+    "test-pretooluse": ("proof_permissions", "pretooluse", PROOF),
+    "test-session-start": ("proof_settings", "session_start", PROOF),
+    "test-tool-allowed": ("proof_permissions", "tool_allowed", PROOF),
+    "test-tool-match": ("proof_permissions", "tool_match", PROOF),
 }
 ALIASES = {"ack": "acknowledge", "ls": "list"}
 
@@ -61,6 +73,8 @@ class Lazy(click.Group):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             raise output.unknown_command(name, [*COMMANDS, *ALIASES])
+        if not calling.is_person():
+            access.check(args)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

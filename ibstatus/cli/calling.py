@@ -12,5 +12,13 @@ def place() -> places.Place:
 
 
 def caller(at: places.Place) -> identity.Caller:
-    terminal = any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-    return identity.caller_of(at.agent, os.environ.get("CLAUDE_CODE_SESSION_ID", ""), terminal)
+    return identity.caller_of(at.agent, os.environ.get("CLAUDE_CODE_SESSION_ID", ""), on_terminal())
+
+
+def is_person() -> bool:
+    """At a terminal, and not under Claude: whoever types in an agent's worktree may do there what a person may."""
+    return on_terminal() and "CLAUDECODE" not in os.environ
+
+
+def on_terminal() -> bool:
+    return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))

@@ -89,9 +89,12 @@ class Agent(msgspec.Struct, frozen=True):
 
 
 class Wake(msgspec.Struct, frozen=True):
-    """Who would hear news at once: readers whose `ib listen` waits."""
+    """Who would hear news at once: readers whose `ib listen` waits; and, asked just now, the session that the user
+    talks to with the rungs that would wake it."""
 
     listening: list[str] = []
+    primary: str = ""
+    armed: list[str] = []
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -104,3 +107,15 @@ class Snapshot(msgspec.Struct, frozen=True):
     messages: list[dict[str, Any]]
     questions: list[dict[str, Any]]
     wake: Wake
+
+
+class Woken(msgspec.Struct, frozen=True):
+    """How a test notice reached a session: `by` which rung, seconds until it rang and until it was told."""
+
+    session: str
+    armed: list[str]
+    id: str
+    by: str = ""
+    rung: float | None = None
+    told: float | None = None
+    inside: bool = False

@@ -28,3 +28,5 @@ EVENT_KINDS = frozenset(
 
 TIMED_OUT = "No messages received. Background listener has stopped. Please restart with: ib listen"
 LONGEST_TEXT = 1 << 20
+
+RING = 42  # what a bell's process exits with when it rings; no crash of an interpreter looks like it

@@ -12,6 +12,7 @@ from ibstatus.model import words
 from ibstatus.model.records import Finding
 from ibstatus.ops import hide
 from ibstatus.ops.block import has_block
+from ibstatus.ops.hook_status import hooks
 from ibstatus.ops.node import path_of
 from ibstatus.ops.node_health import claude_md, supervisor
 from ibstatus.rules import health
@@ -262,6 +263,7 @@ CHECKS: tuple[Check, ...] = (
     claude_md,
     git_node,
     supervisor,
+    hooks,
     copies,
     mail,
     queue,

@@ -3,11 +3,13 @@
 import time
 from typing import Any, NamedTuple
 
+import msgspec
+
 import ibstatus
 from ibstatus.drivers import daemon, tmux
 from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.rules import fleet, stamps
-from ibstatus.store import agents, config, disk, events, messages, places, questions, removal, snapshot, states
+from ibstatus.store import agents, config, disk, events, messages, places, questions, removal, rungs, snapshot, states
 from ibstatus.store import fleet as files
 
 STALE_AFTER = 3
@@ -21,6 +23,7 @@ class Seen(NamedTuple):
     messages: list[dict[str, Any]]
     questions: list[dict[str, Any]]
     listening: list[str]
+    waiting: bool = False
 
 
 def look(place: places.Place, told: states.States, before: dict[str, Agent], now: float) -> Seen:
@@ -43,6 +46,7 @@ def look(place: places.Place, told: states.States, before: dict[str, Agent], now
         messages.open_ones(place).items,
         questions.pending(place),
         removal.listeners(place),
+        rungs.is_anybody_waiting(place),
     )
 
 
@@ -60,6 +64,16 @@ def show(place: places.Place) -> Snapshot:
     """The published snapshot while it is true; otherwise a look of our own, so that nobody is ever shown an old one."""
     if not disk.exists(place.home):
         return snapshot_of(Seen([], [], [], []), 0, time.time())
+    return msgspec.structs.replace(now := shown(place), wake=woken(place, now.wake))
+
+
+def woken(place: places.Place, wake: Wake) -> Wake:
+    """What would wake the user's session changes with every turn: it is asked, not published."""
+    primary = rungs.primary(place)
+    return Wake(wake.listening, primary, rungs.armed(place, primary)) if primary else wake
+
+
+def shown(place: places.Place) -> Snapshot:
     published = snapshot.read(place, ibstatus.__version__)
     if published is not None and daemon.is_running(place) and is_fresh(place, published[1]):
         return published[0]

@@ -4,7 +4,7 @@ from shlex import quote
 
 from ibstatus.errors import IbError
 from ibstatus.model.records import Setup
-from ibstatus.ops import block, hide, node
+from ibstatus.ops import block, hide, hooks, node
 from ibstatus.rules import identity
 from ibstatus.store import checkouts, disk, displaced, exclude, founding, home, locks, places
 
@@ -22,6 +22,7 @@ def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup
         founding.settle(place, gitignore=gitignore)  # an uninstall may have come in between
         founding.mend(place)
         said, hidden = claude_md(place)
+    hooks.remember()
     return Setup(
         root=place.root,
         home=place.home,

@@ -9,7 +9,7 @@ from ibstatus.model import words
 from ibstatus.ops import waiter
 from ibstatus.ops.waiter import Waiter
 from ibstatus.rules import delivery, identity, names
-from ibstatus.store import cursors, home, places, queue, spool, tap, voice
+from ibstatus.store import cursors, home, places, ringing, rungs, spool, tap, voice
 
 
 class Ended:
@@ -24,6 +24,8 @@ class Outcome:
         self.told = told
         self.holder = holder
 
+
+QUICKER = 2.0  # seconds in which a Stop waiter or FileChanged wakes the session; our exit costs Claude a restart
 
 Write = Callable[[bytes], None]
 Say = Callable[[str], None]
@@ -99,34 +101,26 @@ def pour(reading: tap.Tap, wait: Waiter, follow: bool, write: Write, say: Say) -
 
 
 def ring_only(place: places.Place, session: str, wait: Waiter) -> Outcome:
-    """A session whose hooks speak: exit when something waits, and leave the telling to them."""
-    why, known = "", None
+    """A session whose hooks speak: exit when something waits, and leave the telling to them.
+
+    A ring that a quicker rung has sent brings the news without us: then there is nothing to exit for."""
+    why, since, known = "", 0.0, None
     queued, cursor = place.queue, place.cursor(names.cursor_file(session))
     while True:
         moved = (tap.state_of(queued), tap.state_of(cursor))
-        if moved != known and not voice.is_speaking(place, session):
+        if (moved != known or since) and not voice.is_speaking(place, session):
             known = moved
-            waiting, end = unheard(place, session)
-            if waiting:
+            end, news = ringing.unheard(place, session)
+            since = (since or time.monotonic()) if end else 0.0
+            late = why != "" or time.monotonic() - since >= grace(place, session)
+            if end and late and (ringing.claim(place, session, rungs.LISTENER, time.time()) or why):
                 wait.sign(end)
-                return Outcome(Ended.VOICE, told=waiting)
+                return Outcome(Ended.VOICE, told=news.count(b"\n"))
         if why:
             return Outcome(why)
         why = wait.next()
 
 
-def unheard(place: places.Place, session: str) -> tuple[int, int]:
-    """(how many lines stand behind what this session was told, by its voice or its listener; where they end)."""
-    told, own = voice_of(place, session), cursors.read(place, names.listener_file(session))
-    if told is None:
-        return 0, 0
-    seen = queue.view(place)
-    try:
-        heard = delivery.told_up_to(seen.fitted(told))
-        if own is not None:
-            heard = max(heard, min(own.done, seen.end))
-        if seen.end <= heard:
-            return 0, 0
-        return seen.read(heard, seen.end)[1].count(b"\n"), seen.end
-    finally:
-        seen.close()
+def grace(place: places.Place, session: str) -> float:
+    """How long the quicker rungs have, where there are any."""
+    return QUICKER if rungs.armed(place, session, besides=rungs.LISTENER) else 0.0

@@ -6,7 +6,7 @@ from shlex import quote
 from ibstatus.drivers import daemon
 from ibstatus.errors import IbError
 from ibstatus.model.records import GivenBack, Left, Loss
-from ibstatus.ops import block, hide, node
+from ibstatus.ops import block, hide, hooks, node
 from ibstatus.rules import identity
 from ibstatus.store import (
     agents,
@@ -77,9 +77,10 @@ def uninstall(place: places.Place, caller: identity.Caller) -> Left:
             raise IbError("The supervisor does not end", hint=f"cat {quote(daemon.pid_file_of(place))}")
         if disk.exists(place.home):
             held.enter_context(locks.Lock(place.lock(daemon.LOCK)))  # none begins anew meanwhile
+        settings = hooks.take_out(place)
         page = block.take_out(place)
         still_open(place)
-        noted = [*([page] if page is not None else []), *hide.unhide(place)]
+        noted = [*(one for one in (settings, page) if one is not None), *hide.unhide(place)]
         removed, kept, others = removal.remove(place)
     return Left(removed, kept, lost, [given_back(one) for one in (*noted, *others)])
 

@@ -58,14 +58,17 @@ class Step:
         return self.end > self.again_from
 
 
-def step(cursor: Cursor, event: str, prompt: str, end: int) -> Step:
-    """One hook event of a session, with the queue's end as it is now."""
+def step(cursor: Cursor, event: str, prompt: str, end: int, joined: bool = False) -> Step:
+    """One hook event of a session, with the queue's end as it is now.
+
+    `joined`: the client makes one turn of this prompt and the one before it, and the turn bears the id of this one."""
     done, offered, pending = cursor.done, cursor.offered, cursor.prompt
     if prompt in MARKS:
         prompt = ""  # a foreign id must not pass for one of our marks
     confirmed = -1
     unsettled = offered > done
-    adopted = unsettled and pending == NO_PROMPT and event != START and prompt != ""
+    open_to_adoption = pending == NO_PROMPT or (joined and event == PROMPT and pending not in MARKS)
+    adopted = unsettled and open_to_adoption and event != START and prompt != ""
     if unsettled and event in (BATCH, STOP) and prompt and (pending == prompt or adopted):
         done = confirmed = offered
         unsettled = False

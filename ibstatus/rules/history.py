@@ -30,7 +30,7 @@ def life(events: list[dict[str, Any]], item: str) -> list[dict[str, Any]]:
 
 
 def details(event: dict[str, Any]) -> dict[str, Any]:
-    return {key: event[key] for key in ("type", "bells", "again", "to") if key in event}
+    return {key: event[key] for key in ("type", "bells", "by", "again", "to") if key in event}
 
 
 def told(step: dict[str, Any]) -> str:
@@ -39,6 +39,8 @@ def told(step: dict[str, Any]) -> str:
     if word == "queued":
         to = f" to {step['to']}" if "to" in step else ""
         return f"by {who}{to}" + (f", type {step['type']}" if "type" in step else "")
+    if word == "rung" and "by" in step:
+        return f"{who}, by its {step['by']}"
     if word == "rung":
         return f"{step.get('bells', 0)} waiting"
     if word == "offered":

@@ -2,11 +2,17 @@
 
 from collections.abc import Sequence
 
-from ibstatus.model.records import Agent, Snapshot
+from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.rules import ages, fleet, listing
 
 LONGEST_ID = 30
 LONGEST_PROMPT = 40
+RUNGS = {
+    "waiter": "the Stop hook that waits between turns",
+    "watch": "the FileChanged hook",
+    "listener": "ib listen in the background",
+    "prompt": "the next prompt or tool call",
+}
 NONE_YET = "No agents found."
 
 
@@ -57,8 +63,17 @@ def status(snapshot: Snapshot, now: float) -> str:
         if items:
             lines = [item_line(item, now) for item in items]
             parts.append(f"{len(items)} open {what}{'' if len(items) == 1 else 's'}:\n" + "\n".join(lines))
-    parts.append("Listening: " + (", ".join(snapshot.wake.listening) or "nobody; news waits until somebody does"))
+    parts.append(wake(snapshot.wake))
     return "\n\n".join(parts)
+
+
+def wake(known: Wake) -> str:
+    """Who hears news at once."""
+    by = ", ".join(RUNGS[rung] for rung in known.armed if rung in RUNGS)
+    if by:
+        return f"Listening: session {listing.shown(known.primary)}, woken by {by}"
+    others = ", ".join(map(listing.shown, known.listening))
+    return "Listening: " + (others or "nobody; news waits until somebody does")
 
 
 def item_line(item: dict[str, object], now: float) -> str:

@@ -8,16 +8,24 @@ LONGEST_PROMPT = 200
 LONGEST_NUMBER = 18
 LONGEST = 2048
 OF_PERSONS = "default"
+INBOX = "inbox@"
+
+
+def path_of(place: places.Place, reader: str) -> str:
+    """An agent's place in its inbox lies beside it: what it has read says nothing about the queue."""
+    if reader.startswith(INBOX):
+        return place.agent_dir(reader[len(INBOX) :]) + "/inbox.cursor"
+    return place.cursor(reader)
 
 
 def read(place: places.Place, reader: str) -> delivery.Cursor | None:
     """None when this reader has never read. A broken file offers everything again, marked."""
     try:
-        data = disk.read_file(place.cursor(reader))
+        data = disk.read_file(path_of(place, reader))
     except FileNotFoundError:
-        if not safety.restore(place, place.cursor(reader)):
+        if not safety.restore(place, path_of(place, reader)):
             return None
-        data = disk.read_file(place.cursor(reader))
+        data = disk.read_file(path_of(place, reader))
     return parse(data)
 
 
@@ -48,11 +56,11 @@ class Held:
     __slots__ = ("fd",)
 
     def __init__(self, place: places.Place, reader: str, start: delivery.Cursor) -> None:
-        path = place.cursor(reader)
+        path = path_of(place, reader)
         try:
             self.fd = disk.open(path, disk.O_RDWR | disk.O_CLOEXEC)
         except FileNotFoundError:
-            disk.make_dirs(place.cursors)
+            disk.make_dirs(path.rpartition("/")[0])
             atomic.put(path, form(start))
             self.fd = disk.open(path, disk.O_RDWR | disk.O_CLOEXEC)
         safety.keep_link_of(place, path, self.fd)

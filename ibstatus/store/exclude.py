@@ -1,6 +1,6 @@
 """What keeps `.ittybitty/` out of git: `.git/info/exclude`, nothing tracked; or `.gitignore` on request.
 
-An untracked CLAUDE.md has its line there too, until the user adds the file.
+An untracked CLAUDE.md has its line there too, until the user adds the file; so has .claude/settings.local.json.
 """
 
 from ibstatus.store import disk, places, touched
@@ -10,6 +10,8 @@ SAME = (b"/.ittybitty/", b".ittybitty/", b".ittybitty", b"/.ittybitty")
 EXCLUDE, GITIGNORE = "exclude", "gitignore"
 BOTH = (EXCLUDE, GITIGNORE)
 FILE = "exclude-file"
+SETTINGS = "exclude-settings"
+SETTINGS_LINE = "/.claude/settings.local.json"
 
 
 def path_of(place: places.Place, name: str = EXCLUDE) -> str:
@@ -58,11 +60,31 @@ def remove_file(place: places.Place) -> touched.Touched | None:
     """What was noted; None also where the note on the line for .ittybitty, made earlier, speaks for both."""
     noted = touched.give_back(place, FILE, path_of(place))
     first = touched.known(place, EXCLUDE, path_of(place))
+    if noted is not None and noted.before is not None:
+        noted.before = noted.before.replace(SETTINGS_LINE.encode() + b"\n", b"")  # ours too, and gone by then
     return noted if first is None or noted is None or noted.before != (first.before or b"") + first.added else None
+
+
+def add_settings(place: places.Place) -> bool:
+    """False when it could not be written, and git shows the file."""
+    try:
+        touched.add(place, SETTINGS, path_of(place), SETTINGS_LINE)
+    except OSError:
+        return False
+    return True
+
+
+def has_settings(place: places.Place) -> bool:
+    return touched.known(place, SETTINGS, path_of(place)) is not None
+
+
+def remove_settings(place: places.Place) -> None:
+    touched.give_back(place, SETTINGS, path_of(place))
 
 
 def remove(place: places.Place) -> list[touched.Touched]:
     """Take our lines out again. Returns what was noted of each file that we had touched."""
-    touched.give_back(place, FILE, path_of(place))  # the youngest first, so that each finds what it noted
+    for name in (SETTINGS, FILE):  # the youngest first, so that each finds what it noted
+        touched.give_back(place, name, path_of(place))
     given_back = [touched.give_back(place, name, path_of(place, name)) for name in BOTH]
     return [noted for noted in given_back if noted is not None]

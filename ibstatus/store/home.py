@@ -2,7 +2,7 @@
 
 from ibstatus.errors import IbError
 from ibstatus.model import words
-from ibstatus.store import agents, disk, places
+from ibstatus.store import disk, places
 
 CURRENT = b"%d\n" % words.FORMAT
 
@@ -29,6 +29,8 @@ def enter(place: places.Place) -> None:
 
         founding.settle(place)
     if place.agent:
+        from ibstatus.store import agents
+
         agents.keep(place, place.agent)
 
 

@@ -5,7 +5,7 @@ that is (inode, and how its first line begins and ends), so that trimming, remov
 """
 
 from ibstatus.rules import delivery, lines
-from ibstatus.store import append, atomic, bells, cursors, disk, locks, places, safety
+from ibstatus.store import append, atomic, cursors, disk, locks, places, safety
 
 TRIM_ABOVE = 1 << 20
 TRIM_STEP = 1 << 16
@@ -15,6 +15,8 @@ OPEN_TAIL_SECONDS = 2.0
 
 def add(place: places.Place, line: str) -> append.Appended:
     """Append and ring, under the queue lock, which the caller holds; who then syncs and closes."""
+    from ibstatus.store import bells  # who only reads needs none
+
     data = line.encode() + b"\n"
     try:
         done = append.guarded(place.queue, data)
@@ -136,6 +138,16 @@ def view(place: places.Place) -> View:
             disk.close(fd)
             raise
         disk.close(fd)
+
+
+def view_of(path: str) -> View:
+    """Another file of lines that only grows, such as an inbox."""
+    try:
+        fd = disk.open(path, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_NOFOLLOW | disk.O_CLOEXEC)
+    except FileNotFoundError:
+        return View(-1, 0, 0, 0)
+    status = disk.fstat(fd)
+    return View(fd, status.st_ino, 0, status.st_size if disk.is_file(status) else 0)
 
 
 def fresh(place: places.Place, old: View | None, inode: int, size: int) -> View:

@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack
 
 from ibstatus.errors import refused
-from ibstatus.store import disk, exclude, locks, messages, places, questions, touched
+from ibstatus.store import cursors, disk, exclude, locks, messages, places, questions, touched
 
 READERS = "cursor-"
 IN_ORDER = ("init", "fold", "messages", "questions", "queue")
@@ -42,7 +42,8 @@ def worktrees(place: places.Place) -> list[str]:
 
 def listeners(place: places.Place) -> list[str]:
     """Readers whose lock is held: somebody waits there for news."""
-    found = [leaf for leaf in names_in(place.home + "/locks") if leaf.startswith(READERS)]
+    ours = (READERS + "listen@", READERS + cursors.OF_PERSONS)  # not the moment in which a session's voice speaks
+    found = [leaf for leaf in names_in(place.home + "/locks") if leaf.startswith(ours)]
     return [leaf.removeprefix(READERS) for leaf in found if locks.is_held(place.lock(leaf))]
 
 

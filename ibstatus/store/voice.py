@@ -10,7 +10,15 @@ A hook that dies before `settle` has told nothing: the lines come again, marked.
 import time
 
 from ibstatus.rules import delivery, names, telling
-from ibstatus.store import cursors, locks, places, queue, spool
+from ibstatus.store import cursors, disk, locks, places, queue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Fitting = Callable[[bytes, int, int], int]
+
+AT_ONCE = 0.3  # seconds; measured between two joined wakes: 0.02
 
 
 class Offer:
@@ -27,13 +35,18 @@ class Offer:
         self.held: cursors.Held | None = None
         self.step: delivery.Step | None = None
 
+    @property
+    def who(self) -> str:
+        """In the history: the session, or the agent."""
+        return self.reader.removeprefix(cursors.INBOX)
+
     def settle(self) -> None:
         """The lines were printed and flushed."""
         if self.held is None or self.step is None or not self.step.tells:
             return
         self.held.write(self.step.settle)
         self.step = None
-        note(self.place, self.reader, self.reader, self.told)
+        note(self.place, self.who, self.who, self.told)
 
     def __enter__(self) -> "Offer":
         return self
@@ -57,30 +70,69 @@ def is_speaking(place: places.Place, session: str) -> bool:
     return locks.is_held(place.lock("cursor-" + names.cursor_file(session)))
 
 
-def hear(place: places.Place, session: str, event: str, prompt: str) -> Offer:
-    """One hook event of a session (never of a subagent): confirm what it confirms, offer what is due."""
-    reader = names.cursor_file(session)
-    offer = Offer(place, reader)
-    lock = locks.Lock(place.lock("cursor-" + reader))
+def hear(
+    place: places.Place,
+    session: str,
+    event: str,
+    prompt: str,
+    fitting: "Fitting | None" = None,
+    joins: bool = False,
+) -> Offer:
+    """One hook event of a session (never of a subagent): confirm what it confirms, offer what is due.
+
+    `fitting(lines, where they begin, least)`: up to where they can be told at once; the rest stays for the next event.
+    `joins`: a wake. The client makes one turn of several that come at once, and asks for each of them.
+    """
+    return heard(Offer(place, names.cursor_file(session)), session, event, prompt, fitting, joins)
+
+
+def hear_inbox(place: places.Place, agent: str, event: str, prompt: str, fitting: "Fitting | None" = None) -> Offer:
+    """The same for an agent and what lies in its inbox; silent where there is none."""
+    offer = Offer(place, cursors.INBOX + agent)
+    if "/" in agent or "\0" in agent or not disk.exists(inbox_of(place, agent)):
+        return offer
+    return heard(offer, "", event, prompt, fitting, False)
+
+
+def inbox_of(place: places.Place, agent: str) -> str:
+    return place.agent_dir(agent) + "/inbox.jsonl"
+
+
+def heard(offer: Offer, session: str, event: str, prompt: str, fitting: "Fitting | None", joins: bool) -> Offer:
+    lock = locks.Lock(offer.place.lock("cursor-" + offer.reader))
     if not lock.try_take():
         return offer
     offer.lock = lock
     try:
-        begin(offer, session, event, prompt)
+        begin(offer, session, event, prompt, fitting, joins and is_fresh(offer.place, offer.reader))
     except BaseException:
         offer.__exit__()
         raise
     return offer
 
 
-def begin(offer: Offer, session: str, event: str, prompt: str) -> None:
+def is_fresh(place: places.Place, reader: str) -> bool:
+    """Did the session's voice tell something a moment ago? No person can interrupt a turn that fast."""
+    try:
+        return 0 <= time.time() - disk.stat(place.cursor(reader)).st_mtime < AT_ONCE
+    except OSError:
+        return False
+
+
+def begin(offer: Offer, session: str, event: str, prompt: str, fitting: "Fitting | None", joined: bool = False) -> None:
     place = offer.place
-    seen = queue.view(place)
+    inbox = offer.reader.startswith(cursors.INBOX)
+    seen = queue.view_of(inbox_of(place, offer.who)) if inbox else queue.view(place)
     try:
         known = cursors.read(place, offer.reader)
-        start = delivery.first(cursors.last_confirmed(place)) if known is None else known
+        start = known or delivery.first(0 if inbox else cursors.last_confirmed(place))
         cursor = seen.fitted(start)
-        step = delivery.step(cursor, event, cursors.word(prompt), seen.end)
+        step = delivery.step(cursor, event, cursors.word(prompt), seen.end, joined)
+        if step.tells and fitting is not None:
+            at, data = seen.read(step.again_from, step.end)
+            end = fitting(data, at, step.fresh_from)
+            if end < step.end:
+                step = delivery.step(cursor, event, cursors.word(prompt), end, joined)
         offer.step = step
         if step.confirmed >= 0:
             at, data = seen.read(cursor.done, step.confirmed)
@@ -91,13 +143,15 @@ def begin(offer: Offer, session: str, event: str, prompt: str) -> None:
             offer.held.write(step.claim if step.tells else step.settle)
         if step.tells:
             at, data = seen.read(step.again_from, step.end)
-            own = cursors.read(place, names.listener_file(session))  # what it printed itself is a repeat
+            own = None if inbox else cursors.read(place, names.listener_file(session))  # what it printed is a repeat
             offer.told = telling.told(data, at, max(step.fresh_from, own.done if own is not None else 0))
     finally:
         seen.close()
     if offer.confirmed:
-        event_note = {"kind": "message.confirmed", "who": offer.reader, "ids": offer.confirmed}
-        spool.note(place, offer.reader, time.time(), event_note)
+        from ibstatus.store import spool  # most events have nothing to note
+
+        event_note = {"kind": "message.confirmed", "who": offer.who, "ids": offer.confirmed}
+        spool.note(place, offer.who, time.time(), event_note)
 
 
 def note(place: places.Place, writer: str, reader: str, told: telling.Told) -> None:
@@ -108,4 +162,6 @@ def note(place: places.Place, writer: str, reader: str, told: telling.Told) -> N
     if told.fresh:
         events.append({"kind": "message.offered", "who": reader, "ids": told.fresh})
     if events:
+        from ibstatus.store import spool
+
         spool.note(place, writer, time.time(), *events)

@@ -35,7 +35,7 @@ class Publisher:
         self.log.complain("node", self.keeper.why if wanted != NOTHING else "")
         if self.keeper.why:
             wanted = shown  # nothing can be done until the file changes
-        needed = known.is_busy(seen.agents) or bool(seen.listening)
+        needed = known.is_busy(seen.agents) or bool(seen.listening) or seen.waiting
         content = None if shown == NOTHING and wanted != NOTHING else shown.content  # what is gone comes back at once
         past = past._replace(shown=content, shown_questions=shown.questions, shown_ages=shown.ages)
         return seen, duties.Fleet(key_of(seen), *wanted, needed), past

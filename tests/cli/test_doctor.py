@@ -61,7 +61,11 @@ def test_a_healthy_repository(repo: places.Place, ib: Ib, look: Ib, program: dic
     done = look()
     assert done.code == 0
     worse: Any = [item for item in done.json() if item["level"] != "ok"]  # type: ignore[attr-defined]
-    assert [item["subject"] for item in worse if item["subject"] not in ("tmux", "space")] == ["supervisor", "listener"]
+    assert [item["subject"] for item in worse if item["subject"] not in ("tmux", "space")] == [
+        "supervisor",
+        "hooks",
+        "listener",
+    ]
     shown = ib("doctor", env=program).out.splitlines()
     assert all(line.startswith(("ok   ", "note ", "warn ", "fail ", " " * 18 + "→ ")) for line in shown)
 

@@ -1,0 +1,1 @@
+"""What Claude Code runs at its events: JSON in, a rule's decision, JSON out."""

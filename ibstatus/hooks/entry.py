@@ -1,0 +1,77 @@
+"""From the command line to the hook: reads all of stdin, runs one hook, fails the way that hook must fail."""
+
+import _signal  # type: ignore[import-not-found]  # `signal` loads enum
+import posix
+
+from ibstatus.hooks.event import Event
+from ibstatus.store import disk
+
+# name → how it fails. The module is ibstatus.hooks.<name with underscores>; its `run(event)` returns an exit code.
+OPEN, GUARD, REQUEST, WAITS = "open", "guard", "request", "waits"
+HOOKS = {
+    "session-start": OPEN,
+    "cwd-changed": OPEN,
+    "inject-status": OPEN,
+    "agent-status": OPEN,
+    "agent-path": GUARD,
+    "main-path": OPEN,
+    "permission-request": REQUEST,
+    "intercept-task": OPEN,
+    "queue-changed": OPEN,
+    "wait-for-news": WAITS,
+}
+
+PLUGIN = "--plugin"
+LIMIT = {OPEN: 1.0, GUARD: 5.0, REQUEST: 5.0}  # seconds; a hook that is late is worth nothing
+BROKEN = "ib could not judge this ({}), so it is not allowed. Try again; if it stays so, say so and end with WAITING"
+
+
+def main(argv: list[str]) -> None:
+    posix._exit(run(argv))
+
+
+def run(argv: list[str]) -> int:
+    data = disk.read_all(0)  # all of it, whatever happens: the client writes, and must not find a closed pipe
+    hook = argv[0] if argv else ""
+    fails = HOOKS.get(hook)
+    if fails is None:
+        return 0
+    if fails in LIMIT:
+        _signal.setitimer(_signal.ITIMER_REAL, LIMIT[fails])
+    event = None
+    try:
+        event = Event(hook, argv[1:], data)
+        if event.is_doubled or (PLUGIN in argv and is_told_elsewhere(event)):
+            return 0
+        module = __import__("ibstatus.hooks." + hook.replace("-", "_"), None, None, ["run"])
+        code: int = module.run(event)
+        return code
+    except Exception as error:
+        return failed(fails, event, f"{type(error).__name__}: {error}")
+
+
+def is_told_elsewhere(event: Event) -> bool:
+    """The plugin's hooks have nothing to do in an agent, nor where `ib hooks install` has put the same ones."""
+    if event.place is None or event.place.agent:
+        return True
+    from ibstatus.store import hook_marks
+
+    return hook_marks.installed(event.hook, event.place.root)
+
+
+def failed(fails: str, event: Event | None, what: str) -> int:
+    """Isolation and permissions deny what they could not judge; everything else stays silent."""
+    from ibstatus.rules import answers, lines
+
+    try:
+        if event is not None:
+            event.complain(what)
+        if event is None or not event.said:
+            reason = BROKEN.format(lines.clean(what)[:200])
+            if fails == GUARD:
+                disk.write_all(1, answers.deny(reason).encode() + b"\n")
+            elif fails == REQUEST and event is not None and event.agent:
+                disk.write_all(1, answers.refuse(reason).encode() + b"\n")
+    except OSError:
+        return 1  # for a guard's command line, any other code than 0 means: deny
+    return 0

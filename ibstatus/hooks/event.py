@@ -1,0 +1,123 @@
+"""One event of Claude Code as a hook sees it: its payload, whose session it is, and where."""
+
+import posix
+import time
+
+from ibstatus.rules import lines
+from ibstatus.store import disk, home, places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+WITH_CLIENT = "wait-for-news"  # its argument is the client's pid, that of the others an agent
+
+
+class Event:
+    """`place` is None where ib is not in use. `agent`: whose session this is, '' for the primary.
+    `body` is None when the payload could not be read."""
+
+    __slots__ = ("agent", "args", "body", "hook", "now", "place", "said")
+
+    def __init__(self, hook: str, args: list[str], data: bytes) -> None:
+        self.hook = hook
+        self.args = [arg for arg in args if not arg.startswith("-")]
+        self.now = time.time()
+        self.body = parsed(data)
+        self.place = self.found()
+        given = self.args[0] if self.args and hook != WITH_CLIENT else ""
+        self.agent = given or (self.place.agent if self.place else "")
+        self.said = False
+
+    def text(self, key: str) -> str:
+        """A field of the payload; '' when it is missing or no text."""
+        value = self.body.get(key) if self.body else None
+        return value if isinstance(value, str) else ""
+
+    @property
+    def name(self) -> str:
+        """Which event it is; hooks of several events look at this."""
+        return self.text("hook_event_name")
+
+    @property
+    def session(self) -> str:
+        return self.text("session_id") or environ("CLAUDE_CODE_SESSION_ID")
+
+    @property
+    def prompt(self) -> str:
+        """The id of the turn."""
+        return self.text("prompt_id")
+
+    @property
+    def of_subagent(self) -> bool:
+        """A subagent's events carry its parent's session: they must not pass for the parent's own."""
+        return bool(self.text("agent_id"))
+
+    @property
+    def cwd(self) -> str:
+        """Where the session stands now; it follows its `cd`."""
+        return self.text("cwd")
+
+    @property
+    def is_doubled(self) -> bool:
+        """A worktree has the main checkout's settings too: the primary's hooks run there beside the agent's own."""
+        if self.place is None or not self.place.agent or self.args:
+            return False
+        return disk.exists(self.place.agent_dir(self.place.agent) + "/settings.local.json")
+
+    def found(self) -> "places.Place | None":
+        """The session's repository: by its project folder, which no `cd` changes."""
+        for folder in (environ("CLAUDE_PROJECT_DIR"), self.cwd):
+            if folder.startswith("/") and "\0" not in folder:
+                try:
+                    place = places.find(folder)
+                    if is_used(place):
+                        return place
+                except Exception:  # no repository, a broken one, or a .ittybitty of a newer ib
+                    continue
+        return None
+
+    def say(self, text: str) -> None:
+        """The hook's one answer."""
+        self.said = True
+        disk.write_all(1, text.encode("utf-8", "replace") + b"\n")
+
+    def starts_supervisor(self) -> None:
+        """Somebody has to publish what agents do. Not asked at every tool call."""
+        if self.place is not None and environ("IB_SUPERVISOR") != "off":
+            from ibstatus.store import locks
+
+            if not locks.is_held(self.place.lock("supervisor")):
+                from ibstatus.drivers import daemon
+
+                daemon.ensure(self.place)
+
+    def complain(self, what: str) -> None:
+        """One line in a log that nobody has to read."""
+        if self.place is None:
+            return
+        from ibstatus.store import hook_log
+
+        hook_log.write(self.place, self.hook, what, self.now)
+
+
+def is_used(place: places.Place) -> bool:
+    """Is ib in use here? What a `git clean` took is put back; nothing is begun."""
+    known = home.format_of(place)
+    if not known and disk.exists(place.safe + "/version"):
+        home.enter(place)
+        return True
+    return known == home.CURRENT
+
+
+def environ(name: str) -> str:
+    return posix.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape")
+
+
+def parsed(data: bytes) -> "dict[str, Any] | None":
+    try:
+        value = lines.decode(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,91 @@
+"""PreToolUse of Agent and Task, where the user asked for it: the Task becomes an agent of ib.
+
+The spawn is a process of its own that says the new agent's id when the agent stands, and takes everything back when it
+is told to end before. So there are two outcomes only: the id came in time, and the Task is denied with it; or it did
+not, the spawn is told to end, and the Task goes on as the client's own. Nothing is done twice, and nobody waits long.
+"""
+
+import sys
+import time
+
+from ibstatus.rules import answers, interception, names, roles
+from ibstatus.store import atomic, disk, fleet, places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+    from ibstatus.hooks.event import Event
+
+PATIENCE = 0.8
+ENDING = 0.1  # that an id written at the last moment is still read
+LONGEST_ID = 4096
+
+
+def run(event: "Event") -> int:
+    place, body = event.place, event.body
+    if place is None or body is None or event.of_subagent or event.name != "PreToolUse":
+        return 0
+    if event.agent and is_worker(place, event.agent):
+        return 0
+    prompt = interception.prompt_of(event.text("tool_name"), body.get("tool_input"))
+    agent = spawned(place, event.agent, prompt, body["tool_input"]) if prompt else ""
+    if agent:
+        event.say(answers.deny(interception.HANDED_OVER.format(id=agent)))
+    return 0
+
+
+def is_worker(place: places.Place, agent: str) -> bool:
+    record = fleet.record_of(place, agent)
+    return roles.role_of(agent, record.meta if record is not None else {}) == roles.WORKER
+
+
+def spawned(place: places.Place, caller: str, prompt: str, tool_input: dict[str, object]) -> str:
+    """The id of the new agent, '' when there is none."""
+    path = f"{place.home}/tmp/prompt-{time.time_ns():x}"
+    disk.make_dirs(path.rpartition("/")[0])
+    atomic.put(path, prompt.encode("utf-8", "replace"), durable=False)
+    try:
+        return said_by(process(place, caller, interception.words(path, caller, tool_input)))
+    finally:
+        atomic.forget(path)
+
+
+def process(place: places.Place, caller: str, words: list[str]) -> "Popen[bytes]":
+    """Where the caller stands, so that ib knows who it is; apart, so that our end is not its own."""
+    import subprocess
+
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "ibstatus", *words],
+        cwd=place.agent_dir(caller) + "/repo" if caller else place.root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def said_by(spawn: "Popen[bytes]") -> str:
+    out = spawn.stdout
+    if out is None:
+        return ""
+    agent = line_within(out.fileno(), PATIENCE)
+    if agent is None:
+        spawn.terminate()
+        agent = line_within(out.fileno(), ENDING)
+    return agent if agent is not None and names.is_agent_id(agent) else ""
+
+
+def line_within(fd: int, seconds: float) -> str | None:
+    """The first line; '' when it ends without one, None when neither comes in time."""
+    import select
+
+    data, until = b"", time.monotonic() + seconds
+    while b"\n" not in data and len(data) < LONGEST_ID:
+        if not select.select([fd], [], [], max(0.0, until - time.monotonic()))[0]:
+            return None
+        more = disk.read(fd, LONGEST_ID)
+        if not more:
+            return ""
+        data += more
+    return data.partition(b"\n")[0].decode("utf-8", "replace").strip()

@@ -1,0 +1,20 @@
+"""PreToolUse of the primary, for Bash: no `cd` into an agent's worktree. Everything else passes in silence."""
+
+from ibstatus.hooks.event import Event, environ
+from ibstatus.rules import answers, lines
+
+
+def run(event: Event) -> int:
+    given = event.body.get("tool_input") if event.body else None
+    command = given.get("command") if isinstance(given, dict) else None
+    if event.text("tool_name") != "Bash" or not isinstance(command, str) or event.agent:
+        return 0
+    if "cd" not in command and "pushd" not in command:
+        return 0
+    from ibstatus.rules.guarding import entering
+    from ibstatus.store import links
+
+    reason = entering.refusal(command, event.cwd, environ("HOME"), links.Disk())
+    if reason:
+        event.say(answers.deny(lines.clean(reason)))
+    return 0

@@ -1,0 +1,88 @@
+"""When there is something to tell: mail, changes of the fleet, a warning; put together, kept once it is printed."""
+
+import ibstatus
+from ibstatus.rules import answers, changes, overview, telling
+from ibstatus.store import config, fleet_seen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ibstatus.hooks.event import Event
+    from ibstatus.rules.settings import Settings
+    from ibstatus.store.places import Place
+
+STALE = 3  # update intervals without a look of the supervisor
+FLEET, MAIL = 2000, 6800  # characters
+
+
+class News:
+    __slots__ = ("place", "seen", "session", "text", "visible")
+
+    def __init__(self, place: "Place", session: str, text: str, visible: str, seen: changes.Seen | None) -> None:
+        self.place = place
+        self.session = session
+        self.text = text
+        self.visible = visible
+        self.seen = seen
+
+    def answer(self, event: str) -> str:
+        return answers.context(event, self.text, self.visible)
+
+    def keep(self) -> None:
+        """It is out: from now on only what differs is told."""
+        if self.seen is not None:
+            fleet_seen.save(self.place, self.session, self.seen)
+
+
+def of(event: "Event", place: "Place", kind: str, told: telling.Told, mark: str, warning: str) -> News:
+    settings = config.load(place)
+    seen, fleet, summary = changed(event, place, kind, mark, settings)
+    text = "\n\n".join(part for part in (overview.shortened(told, MAIL), fleet, warning) if part)
+    visible = ""
+    if settings.value("hooks.statusVisible") and (fleet or told.values):
+        said = [f"Agents: {summary}"] if fleet else []
+        visible = "[ib] " + "; ".join(said + senders(told))
+    return News(place, event.session, text, visible, seen)
+
+
+def changed(
+    event: "Event", place: "Place", kind: str, mark: str, settings: "Settings"
+) -> tuple[changes.Seen | None, str, str]:
+    """(what to keep, the difference in words, the fleet in a few words)."""
+    before = fleet_seen.load(place, event.session)
+    seen = before.after(kind, event.prompt)
+    found = fleet_seen.snapshot(place, ibstatus.__version__) if settings.value("hooks.injectStatus") else None
+    if found is None:
+        return changes.Seen(mark, "", seen.known, None) if mark else None, "", ""
+    snapshot, at = found
+    now = changes.fleet(snapshot)
+    text = changes.text(seen.known, now, as_of(event.now, at, settings))[:FLEET]
+    if not text:
+        return changes.Seen(mark, seen.prompt, seen.sure, seen.told), "", ""
+    return changes.Seen(mark, event.prompt, seen.sure, now), text, changes.summary(now)
+
+
+def as_of(now: float, at: float, settings: "Settings") -> str:
+    """What nobody has looked at lately is dated."""
+    if -1 < now - at < STALE * settings.value("status_node.update_interval"):
+        return ""
+    from ibstatus.rules import stamps
+
+    return f" as of {stamps.utc(at)}"
+
+
+def senders(told: telling.Told) -> list[str]:
+    """For the user: who has written, not what."""
+    names = sorted({str(value["from"])[:40] for value in told.values})
+    if not names:
+        return []
+    count = len(told.values)
+    shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
+    return [f"{count} message{'' if count == 1 else 's'} from {shown}"]
+
+
+def confirm(event: "Event", place: "Place", kind: str) -> None:
+    """The turn ended: it has taken in the fleet that it was told."""
+    before = fleet_seen.load(place, event.session)
+    seen = before.after(kind, event.prompt)
+    if seen is not before:
+        fleet_seen.save(place, event.session, seen)

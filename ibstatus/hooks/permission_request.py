@@ -1,0 +1,75 @@
+"""PermissionRequest of an agent: nobody is there to answer a dialog. A question is passed on, everything is denied.
+
+In yolo and in the primary nothing is decided: only the state is noted.
+"""
+
+import _signal  # type: ignore[import-not-found]  # `signal` loads enum
+
+from ibstatus.rules import answers, requests
+from ibstatus.store import agent_log, agents, asking, config, fleet, places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ibstatus.hooks.event import Event
+
+PATIENCE = 0.8
+
+
+class Late(BaseException):
+    """An answer is due now. Not an Exception: nothing on the way may take it for an error of its own."""
+
+
+def run(event: "Event") -> int:
+    place = event.place
+    if not event.agent or (place is not None and is_yolo(place, event.agent)):
+        from ibstatus.hooks import agent_status
+
+        return agent_status.run(event)
+    event.say(answers.refuse(in_time(event, place)))
+    return 0
+
+
+def is_yolo(place: places.Place, agent: str) -> bool:
+    record = fleet.record_of(place, agent)
+    return record is not None and record.meta.get("yolo") is True
+
+
+def in_time(event: "Event", place: places.Place | None) -> str:
+    """What the agent is told. Somebody who holds a lock for long must not hold up the session."""
+    if place is None or event.body is None:
+        return requests.UNREADABLE
+    if not agents.exists(place, event.agent):
+        return requests.STRANGER
+
+    def late(*_: object) -> None:
+        raise Late
+
+    _signal.signal(_signal.SIGALRM, late)
+    _signal.setitimer(_signal.ITIMER_REAL, PATIENCE)
+    manager = ""
+    try:
+        agent_log.write(
+            place, event.agent, requests.log_line(event.text("tool_name"), event.body.get("tool_input")), event.now
+        )
+        manager = agents.living_manager(place, event.agent)
+        return decided(event, place, manager)
+    except Late:
+        return requests.LATE.format(instead=requests.instead(manager))
+    finally:
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+
+
+def decided(event: "Event", place: places.Place, manager: str) -> str:
+    tool = event.text("tool_name")
+    if tool == requests.PLAN:
+        return requests.NO_PLANS.format(instead=requests.instead(manager))
+    if tool != requests.ASK:
+        return requests.NOT_ALLOWED.format(tool=requests.name(tool), instead=requests.instead(manager))
+    text = requests.questions_text((event.body or {}).get("tool_input"))
+    if not text:
+        return requests.NO_QUESTION.format(instead=requests.instead(manager))
+    if manager:
+        item = asking.ask_manager(place, event.agent, manager, "QUESTION: " + text, event.now)
+        return requests.RECORDED.format(id=item, to=f" for {manager}")
+    refused = requests.may_not_ask(config.load(place))
+    return refused or requests.RECORDED.format(id=asking.ask_user(place, event.agent, text, event.now), to="")

@@ -1,0 +1,116 @@
+"""Stop (asyncRewake): waits between two turns until there is news. Gone with its client, or when a newer one comes."""
+
+import posix
+import select
+import time
+
+from ibstatus.hooks.event import environ
+from ibstatus.model import words
+from ibstatus.rules import names
+from ibstatus.store import atomic, bells, disk, locks, ringing, rungs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ibstatus.hooks.event import Event
+    from ibstatus.store.places import Place
+
+LOOK_EVERY = 5.0
+SOON = 0.1
+LONGEST = 7000.0  # before the client's own limit for this hook, 7,200 s
+HANDED_OVER = 3.0
+INTERACTIVE = "cli"  # `claude -p` would wait for us before it ends
+
+
+def run(event: "Event") -> int:
+    client = event.args[0] if event.args else ""
+    if event.place is None or not event.session or not client.isdigit():
+        return 0
+    if event.place.agent or event.of_subagent or environ("CLAUDE_CODE_ENTRYPOINT") != INTERACTIVE:
+        return 0
+    waiter = Waiter(event.place, event.session, int(client))
+    try:
+        return words.RING if waiter.hears() else 0
+    finally:
+        waiter.close()
+
+
+class Waiter:
+    """One at a time for a session: the newest. It holds a lock, so that others see that the session can be woken."""
+
+    def __init__(self, place: "Place", session: str, client: int) -> None:
+        self.place = place
+        self.session = session
+        self.client = client
+        self.line = lifeline(client)
+        self.pid = b"%d\n" % posix.getpid()
+        self.name = f"{place.home}/notify/waiters/{names.cursor_file(session)}"
+        self.bell: bells.Bell | None = None
+        self.lock = locks.Lock(rungs.waiter_lock(place, session))
+
+    def hears(self) -> bool:
+        """True: there is news, and it is for us to ring."""
+        self.sign()
+        self.bell = bells.Bell(self.place)
+        if self.line >= 0:
+            self.bell.poll.register(self.line, select.POLLIN)
+        bells.ring(self.place)  # an older waiter looks, and sees our name
+        if not self.takes_over():
+            return False
+        deadline, pause = time.monotonic() + LONGEST, SOON
+        while self.is_needed() and time.monotonic() < deadline:
+            if ringing.claim(self.place, self.session, rungs.WAITER, time.time()):
+                return True
+            # News that is not ours to ring for now: somebody tells it or has rung, or it wakes another session first.
+            pause = min(pause * 2, LOOK_EVERY) if ringing.unheard(self.place, self.session)[0] else LOOK_EVERY
+            if self.bell.wait(pause):
+                pause = SOON
+        return False
+
+    def sign(self) -> None:
+        try:
+            atomic.put(self.name, self.pid, durable=False)
+        except FileNotFoundError:
+            disk.make_dirs(self.name.rpartition("/")[0])
+            atomic.put(self.name, self.pid, durable=False)
+
+    def takes_over(self) -> bool:
+        """The older one leaves when it sees our name."""
+        until = time.monotonic() + HANDED_OVER
+        while not self.lock.try_take():
+            if time.monotonic() > until or not self.is_needed():
+                return False
+            time.sleep(0.01)
+        return True
+
+    def is_needed(self) -> bool:
+        """The client lives, and no newer waiter has come."""
+        try:
+            newest = disk.read_file(self.name) == self.pid
+        except OSError:
+            newest = False
+        return newest and not is_gone(self.client, self.line)
+
+    def close(self) -> None:
+        if self.bell is not None:
+            self.bell.close()
+        self.lock.release()
+
+
+def lifeline(client: int) -> int:
+    """A descriptor that becomes readable when the client ends; -1 where there is no such thing."""
+    try:
+        return posix.pidfd_open(client, 0)
+    except (AttributeError, OSError):
+        return -1
+
+
+def is_gone(client: int, line: int) -> bool:
+    if line >= 0:
+        return bool(select.select([line], [], [], 0)[0])
+    try:
+        posix.kill(client, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass
+    return False

@@ -1,0 +1,21 @@
+"""May this command run here? Inside an agent's worktree only what an agent may run of ib."""
+
+from ibstatus.errors import IbError, quoted
+from ibstatus.rules import access, roles
+from ibstatus.store import fleet, places
+
+
+def check(words: list[str]) -> None:
+    """Raise what an agent is told; silent everywhere else. Who cannot be found out here, the command finds out."""
+    try:
+        place = places.here()
+    except (IbError, OSError):
+        return
+    if not place.agent:
+        return
+    record = fleet.record_of(place, place.agent)
+    meta = record.meta if record is not None else {}
+    manager = roles.role_of(place.agent, meta) == roles.MANAGER
+    reason = access.refusal(words, manager, meta.get("yolo") is True)
+    if reason:
+        raise IbError(reason, hint=f"only if you are no agent and have strayed in here: cd {quoted(place.root)}")

@@ -1,0 +1,133 @@
+"""How the hooks stand: what the settings files say, for `ib hooks status` and `ib doctor`."""
+
+import sys
+from collections.abc import Iterator
+
+import msgspec
+
+import ibstatus
+from ibstatus.errors import IbError, quoted
+from ibstatus.model.records import Finding
+from ibstatus.rules import health, hook_commands, hook_edits, hook_settings, lines
+from ibstatus.rules.hook_settings import INTERCEPT, MAIN, State
+from ibstatus.store import client_settings, places
+
+BOM = "\ufeff"
+PLUGIN = "ib"
+KINDS = (MAIN, INTERCEPT)
+INSTALL = "ib hooks install"
+
+
+class OneHook(msgspec.Struct, frozen=True):
+    event: str
+    hook: str
+    state: State
+
+
+class Status(msgspec.Struct, frozen=True):
+    """`off_in`: a settings file that switches all hooks off; `by_hand`: entries in the form of the bash tool."""
+
+    status: State
+    intercept: State
+    file: str
+    events: list[OneHook]
+    off_in: str = ""
+    plugin: bool = False
+    by_hand: list[str] = []
+    problem: str = ""
+
+
+def here() -> hook_commands.Program:
+    """The python that runs now, and the stub of this package."""
+    stub = ibstatus.__path__[0] + "/hooks/stub.py"
+    if not sys.executable.startswith("/") or not stub.startswith("/"):
+        raise IbError("Python does not say where it is, so no hook could start it", hint="run ib by its full path")
+    if not lines.is_unicode(sys.executable + stub):
+        raise IbError(f"A settings file cannot name {stub}: it is not UTF-8", hint="install ib into another folder")
+    return sys.executable, stub
+
+
+def status(place: places.Place) -> Status:
+    path = client_settings.path_of(place)
+    main, intercept = (hook_settings.wanted(here(), kind) for kind in KINDS)
+    values, problem = None, ""
+    try:
+        values = strict_values(place, client_settings.content(path))
+    except IbError as error:
+        problem = error.cause or error.message
+    files = client_settings.all_of(place)
+    return Status(
+        hook_settings.state_of(values, main),
+        hook_settings.state_of(values, intercept, INTERCEPT),
+        path,
+        [OneHook(want.event, want.hook, hook_settings.state_of_one(values, want)) for want in (*main, *intercept)],
+        off_in(place),
+        any(hook_settings.has_plugin(values_of(place, file), PLUGIN) for file in files),
+        [command for _, command in hook_settings.by_hand(values)],
+        problem,
+    )
+
+
+def off_in(place: places.Place) -> str:
+    """The settings file that switches all hooks off, or ''."""
+    files = client_settings.all_of(place)
+    return next((path for path in files if hook_settings.are_off(values_of(place, path))), "")
+
+
+def values_of(place: places.Place, path: str) -> object:
+    """Of a file that may be broken, or not ours to read: nothing."""
+    try:
+        return strict_values(place, client_settings.content(path))
+    except IbError:
+        return None
+
+
+def strict_values(place: places.Place, data: bytes | None) -> object:
+    text, _ = text_of(place, data)
+    try:
+        return hook_edits.values_of(text)
+    except hook_edits.Unfit as unfit:
+        raise refusal(place, text, unfit) from None
+
+
+def text_of(place: places.Place, data: bytes | None) -> tuple[str, str]:
+    """(the text, the byte order mark before it)."""
+    try:
+        text = (data or b"").decode()
+    except UnicodeDecodeError as error:
+        before = (data or b"")[: error.start].decode("utf-8", "replace")
+        raise refusal(place, before, hook_edits.Unfit("this is not UTF-8", len(before))) from None
+    return text.removeprefix(BOM), BOM if text.startswith(BOM) else ""
+
+
+def refusal(place: places.Place, text: str, unfit: hook_edits.Unfit) -> IbError:
+    path = client_settings.path_of(place)
+    line = text.count("\n", 0, unfit.at) + 1
+    column = unfit.at - text.rfind("\n", 0, unfit.at)
+    return IbError(
+        f"{path} cannot be changed, and was left alone",
+        cause=f"line {line}, column {column}: {unfit.why}",
+        hint=f"mend it (Claude Code cannot read it either), then run the command again: ${{EDITOR:-vi}} +{line} "
+        + quoted(path),
+    )
+
+
+def hooks(place: places.Place) -> Iterator[Finding]:
+    """For `ib doctor`."""
+    known = status(place)
+    if known.problem:
+        text = f"{known.file} cannot be read, by Claude Code neither: {known.problem}"
+        yield Finding("warn", "hooks", text, f"mend {quoted(known.file)}, then {INSTALL}")
+    elif known.off_in:
+        yield Finding(
+            "warn", "hooks", f"{known.off_in} has disableAllHooks: Claude learns of nothing", "take that line out"
+        )
+    elif known.status == "installed":
+        yield health.ok("hooks", f"Claude Code runs them by {known.file}")
+    elif known.plugin and known.status == "not-installed":
+        yield health.ok("hooks", "Claude Code runs them by the plugin")
+    elif known.status == "not-installed":
+        yield Finding("note", "hooks", "not installed, so your Claude learns of its agents by CLAUDE.md alone", INSTALL)
+    else:
+        text = "of another ib, or of another place" if known.status == "outdated" else "not all of them are there"
+        yield Finding("warn", "hooks", f"{known.file}: {text}", INSTALL)

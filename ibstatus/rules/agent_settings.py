@@ -1,0 +1,177 @@
+"""The settings file of an agent: the project's own, what every agent needs, what the config gives its role, our hooks.
+
+Whatever stands in the project's file, what comes out has the guard: a file that cannot be read that way is refused.
+"""
+
+from typing import Any, NamedTuple
+
+from ibstatus.errors import IbError
+from ibstatus.rules import hook_commands, hook_settings, lines
+
+Json = dict[str, Any]
+
+ROLES = ("manager", "worker")
+GIT = (
+    "status", "add", "commit", "diff", "show", "log", "ls-files", "grep", "rm", "merge", "rebase", "checkout",
+    "restore", "reset",
+)  # fmt: skip
+SHELL = ("ib", "./ib", *(f"git {word}" for word in GIT), "pwd", "ls", "head", "tail", "cat", "grep")
+# The client's names of today and of the versions before: an unknown one does no harm. What runs a command or opens a
+# file is judged by the guard all the same.
+TOOLS = (
+    "Read", "Write", "Edit", "MultiEdit", "Glob", "Grep", "LS", "NotebookEdit", "TodoWrite", "WebFetch", "WebSearch",
+    "Task", "Agent", "TaskOutput", "TaskStop", "TaskGet", "TaskList", "TaskUpdate", "BashOutput", "KillShell",
+    "Monitor", "AskUserQuestion", "Skill", "ToolSearch", "ListAgents", "SendMessage", "ReportFindings",
+    "ScheduleWakeup",
+)  # fmt: skip
+MANDATORY = (*(f"Bash({command}:*)" for command in SHELL), *TOOLS)
+NEVER = ("EnterPlanMode",)  # nobody is there to approve a plan
+WHAT_IT_DOES = (
+    "Stop", "StopFailure", "SubagentStop", "SessionEnd", "Notification", "PreCompact", "PostCompact",
+)  # fmt: skip
+
+
+class Permissions(NamedTuple):
+    """Tool rules from one source: the config, or a role file."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+class Agent(NamedTuple):
+    """For whom it is. `root`: the main checkout; `common`: its git directory; `intercepts`: Tasks become agents."""
+
+    id: str
+    role: str
+    root: str
+    common: str
+    yolo: bool = False
+    intercepts: bool = False
+
+    @property
+    def folder(self) -> str:
+        return f"{self.root}/.ittybitty/agents/{self.id}"
+
+
+def base_of(text: str, path: str = ".claude/settings.local.json") -> Json:
+    """The project's settings; an empty file has none. Refused when it cannot be read: its deny rules would be lost."""
+    if not text.strip(lines.BLANK + "\ufeff"):
+        return {}
+    try:
+        value = lines.decode(text.removeprefix("\ufeff"))
+    except lines.NotJson as error:
+        raise refused(path, f"it is not valid JSON: {error.why}") from None
+    if not isinstance(value, dict):
+        raise refused(path, "it holds no object")
+    return value
+
+
+def build(
+    agent: Agent, base: Json, program: hook_commands.Program, *given: Permissions, path: str = "the base"
+) -> Json:
+    """`given`: what the config says for this role, and a role file."""
+    if agent.role not in ROLES:
+        raise IbError(f"There is no role {agent.role}", hint="manager or worker")
+    settings = {**base, "disableAllHooks": False}
+    settings["permissions"] = permissions(base, given, path)
+    settings["hooks"] = hooks(base, wanted(agent, program), path)
+    settings["sandbox"] = sandbox(agent, base, path)
+    return settings
+
+
+def permissions(base: Json, given: tuple[Permissions, ...], path: str) -> Json:
+    """Everything that somebody allows or denies, each once; the client and the guard let deny win."""
+    known = section(base, "permissions", path)
+    if known.get("defaultMode") == "plan":
+        known = {key: value for key, value in known.items() if key != "defaultMode"}  # nobody would approve the plan
+    allow = [*rules(known, "allow", path), *MANDATORY, *(rule for one in given for rule in one.allow)]
+    deny = [*rules(known, "deny", path), *NEVER, *(rule for one in given for rule in one.deny)]
+    return {**known, "allow": list(dict.fromkeys(allow)), "deny": list(dict.fromkeys(deny))}
+
+
+def wanted(agent: Agent, program: hook_commands.Program) -> Json:
+    """Our hooks, an event each with its entries."""
+    status = quiet(program, "agent-status", agent.id)
+    inject = quiet(program, "inject-status", agent.id)
+    guard = hook_settings.ordinary(hook_commands.guard(program, "agent-path", agent.id))
+    request = hook_settings.ordinary(hook_commands.request(program, "permission-request", agent.id))
+    before = [{"matcher": "*", "hooks": [guard]}]
+    if agent.intercepts and agent.role == "manager":
+        before.append({"matcher": "Agent|Task", "hooks": [quiet(program, "intercept-task", agent.id)]})
+    return {
+        "PreToolUse": before,
+        "PermissionRequest": [{"matcher": "*", "hooks": [status if agent.yolo else request]}],
+        "SessionStart": [{"hooks": [quiet(program, "session-start", agent.id)]}],
+        "UserPromptSubmit": [{"hooks": [inject]}],
+        "PostToolBatch": [{"hooks": [inject]}],
+        **{event: [{"hooks": [status]}] for event in WHAT_IT_DOES},
+    }
+
+
+def quiet(program: hook_commands.Program, hook: str, agent: str) -> Json:
+    return hook_settings.ordinary(hook_commands.quiet(program, hook, agent))
+
+
+def hooks(base: Json, ours: Json, path: str) -> Json:
+    """The user's own hooks stay, on the same events too; those of ib for the primary are not for agents."""
+    known = section(base, "hooks", path)
+    found = {event: kept(entries, event, path) for event, entries in known.items()}
+    for event, entries in ours.items():
+        found[event] = [*found.get(event, []), *entries]
+    return {event: entries for event, entries in found.items() if entries}
+
+
+def kept(entries: object, event: str, path: str) -> list[Json]:
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise refused(path, f"hooks.{event} is no list of objects")
+    return [new for entry in entries if (new := without_ours(entry)) is not None]
+
+
+def without_ours(entry: Json) -> Json | None:
+    """None when nothing of the user's is left in it."""
+    hooks = entry.get("hooks")
+    if not isinstance(hooks, list):
+        return entry
+    rest = [hook for hook in hooks if not is_ours(hook)]
+    return {**entry, "hooks": rest} if rest or not hooks else None
+
+
+def is_ours(hook: object) -> bool:
+    """Written by `ib hooks install`, or in the form of the older tool: `ib hooks main-path`."""
+    command = hook.get("command") if isinstance(hook, dict) else None
+    words = command.split() if isinstance(command, str) else []
+    by_hand = len(words) > 1 and words[0].rpartition("/")[2] == "ib" and words[1] == "hooks"
+    return hook_commands.is_ours(command) or by_hand
+
+
+def sandbox(agent: Agent, base: Json, path: str) -> Json:
+    """In the client's sandbox an agent's `ib send` must reach the root; its own rules it must not."""
+    known = section(base, "sandbox", path)
+    files = section(known, "filesystem", path)
+    allow = [*rules(files, "allowWrite", path), f"{agent.root}/.ittybitty", f"{agent.common}/ib"]
+    deny = [*rules(files, "denyWrite", path), f"{agent.folder}/settings.local.json", f"{agent.folder}/meta.json"]
+    written = {"allowWrite": list(dict.fromkeys(allow)), "denyWrite": list(dict.fromkeys(deny))}
+    return {**known, "filesystem": {**files, **written}}
+
+
+def section(values: Json, name: str, path: str) -> Json:
+    value = values.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise refused(path, f"{name} is no object")
+    return value
+
+
+def rules(values: Json, name: str, path: str) -> list[str]:
+    """A rule that nobody can read may be one that forbids."""
+    value = values.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise refused(path, f"{name} is no list of strings")
+    return value
+
+
+def refused(path: str, why: str) -> IbError:
+    return IbError(f"No agent is made from {path}", cause=why, hint="mend that file: the rules in it would be lost")

@@ -1,0 +1,120 @@
+"""The last word on a session's state: agents/<id>/standing, notify/standing/<session> for a primary. One JSON line.
+
+It keeps an unchanged state from being noted again. What others go by is the event in the history.
+"""
+
+from ibstatus.model import words
+from ibstatus.rules import lines, names, standing
+from ibstatus.store import disk, places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ibstatus.rules.standing import Standing
+
+LONGEST = 4096
+LONGEST_ID = 200
+FLAGS = disk.O_RDWR | disk.O_NOFOLLOW | disk.O_NONBLOCK | disk.O_CLOEXEC
+SET_BACK = 3600.0  # a clock that went back by less than this: the order of events is worth more than their times
+
+
+def working(place: places.Place, agent: str, session: str, now: float, began: bool = True) -> None:
+    """A turn begins or goes on: whatever the session waited for, it has it."""
+    note(place, agent, session, "UserPromptSubmit" if began else "PostToolBatch", {}, now)
+
+
+def note(place: places.Place, agent: str, session: str, name: str, body: "dict[str, Any]", now: float) -> None:
+    """One event of a session. Only a change is noted; of a session or agent that nobody knows, nothing."""
+    path = path_of(place, agent, session)
+    if not path or standing.after(name, body, read(path)) is None:
+        return
+    fd = opened(path, agent)
+    if fd < 0:
+        return
+    try:
+        disk.flock(fd, disk.LOCK_EX)  # two hooks of a session: the history gets their words in the order of this file
+        last = parsed(disk.pread(fd, LONGEST, 0))
+        new = standing.after(name, body, last)
+        if new is not None:
+            new.at = last.at if 0 < last.at - now < SET_BACK else now
+            data = form(new)
+            disk.pwrite(fd, data, 0)
+            disk.ftruncate(fd, len(data))
+            from ibstatus.store import spool  # only for what is new
+
+            spool.note(place, agent or names.cursor_file(session), new.at, event(agent, session, new))
+    finally:
+        disk.close(fd)
+
+
+def event(agent: str, session: str, new: "Standing") -> "dict[str, object]":
+    who: dict[str, object] = {"who": agent} if agent else {"who": words.PRIMARY, "session": session}
+    if new.state == standing.STOPPED:
+        return {"kind": "agent.stopped", **who, "reason": new.reason}
+    return {"kind": "agent.state", **who, "state": new.state, "reason": new.reason}
+
+
+def path_of(place: places.Place, agent: str, session: str) -> str:
+    """'' when it is not known whose session this is."""
+    if agent:
+        plain = "/" not in agent and "\0" not in agent and agent not in (".", "..") and len(agent) <= LONGEST_ID
+        return place.agent_dir(agent) + "/standing" if plain else ""
+    return f"{place.home}/notify/standing/{names.cursor_file(session)}" if session else ""
+
+
+def opened(path: str, agent: str) -> int:
+    """-1 when the agent is gone: nothing is made for it."""
+    try:
+        return disk.open(path, FLAGS | disk.O_CREAT, 0o600)
+    except FileNotFoundError:
+        if agent:
+            return -1
+        disk.make_dirs(path.rpartition("/")[0])
+        return disk.open(path, FLAGS | disk.O_CREAT, 0o600)
+
+
+def read(path: str) -> "Standing":
+    """An empty one when nothing was noted yet."""
+    try:
+        fd = disk.open(path, disk.O_RDONLY | disk.O_NOFOLLOW | disk.O_NONBLOCK | disk.O_CLOEXEC)
+    except OSError:
+        return standing.Standing()
+    try:
+        return parsed(disk.pread(fd, LONGEST, 0))
+    except OSError:
+        return standing.Standing()
+    finally:
+        disk.close(fd)
+
+
+def form(known: "Standing") -> bytes:
+    value: dict[str, object] = {"state": known.state, "reason": known.reason, "at": known.at}
+    if known.before is not None:
+        value["before"] = list(known.before)
+    return lines.encode(value).encode() + b"\n"
+
+
+def parsed(data: bytes) -> "Standing":
+    """Torn or foreign: as if nothing had been noted, so that the next word is noted."""
+    try:
+        value = lines.decode(data.partition(b"\n")[0].decode())
+    except ValueError:
+        return standing.Standing()
+    if not isinstance(value, dict):
+        return standing.Standing()
+    state, reason, at, before = (value.get(key) for key in ("state", "reason", "at", "before"))
+    if not isinstance(state, str) or not isinstance(reason, str) or not isinstance(at, int | float):
+        return standing.Standing()
+    if isinstance(before, list) and len(before) == 2 and all(isinstance(part, str) for part in before):
+        return standing.Standing(state, reason, float(at), (before[0], before[1]))
+    return standing.Standing(state, reason, float(at))
+
+
+def forget(place: places.Place, session: str) -> None:
+    """The session is over."""
+    from ibstatus.store import atomic
+
+    path = path_of(place, "", session)
+    if path:
+        atomic.forget(path)

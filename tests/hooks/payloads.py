@@ -1,0 +1,20 @@
+"""Recorded payloads of the real client, as an event of a repository."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import PROJECT
+
+FOLDER = PROJECT / "fixtures" / "hook-payloads"
+ALL = sorted(FOLDER.glob("*/*.json"))
+
+
+def recorded(name: str, version: str = "2.1.326", **more: Any) -> dict[str, Any]:
+    """`more` takes the place of what was recorded."""
+    value: dict[str, Any] = json.loads((FOLDER / version / f"{name}.json").read_text())
+    return {**value, **more}
+
+
+def ident(path: Path) -> str:
+    return f"{path.parent.name}-{path.stem}"

@@ -1,0 +1,236 @@
+"""What sessions do, as events in the history: as processes, with what the real client sent."""
+
+import json
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ibstatus.model import words
+from ibstatus.rules import names
+from ibstatus.store import disk, events, notices, places, standing, states
+from tests.conftest import make_agent
+from tests.hooks.conftest import Answered, Session, run_hook
+from tests.hooks.payloads import ALL, ident, recorded
+
+NOW = 1_800_000_000.0
+
+
+def said(place: places.Place) -> list[dict[str, Any]]:
+    events.fold(place)
+    return [event for event in events.read(place) if event["kind"].startswith("agent.")]
+
+
+def states_of(place: places.Place) -> list[str]:
+    return [f"{event.get('state', 'stopped')} {event['reason']}".strip() for event in said(place)]
+
+
+@pytest.fixture
+def worker(entered: places.Place) -> str:
+    make_agent(entered, "w1", "boss")
+    return "w1"
+
+
+def tell(place: places.Place, agent: str, name: str, **more: Any) -> Answered:
+    answer = run_hook(place, "agent-status", recorded(name, **more), agent, project=place.agent_dir(agent) + "/repo")
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+    return answer
+
+
+def test_an_agents_turn(entered: places.Place, worker: str) -> None:
+    tell(entered, worker, "PermissionRequest.Bash")
+    tell(entered, worker, "Notification.permission_prompt")
+    tell(entered, worker, "Stop", last_assistant_message="Done.\n\n**I HAVE COMPLETED THE GOAL**\n")
+    tell(entered, worker, "Notification.idle_prompt")
+    tell(entered, worker, "SessionEnd.other")
+
+    assert states_of(entered) == ["waiting permission", "complete", "stopped other"]
+    assert {event["who"] for event in said(entered)} == {"w1"}
+    assert states.States(entered).catch_up()["w1"].state == "stopped"
+
+
+def test_what_does_not_change_is_noted_once(entered: places.Place, worker: str) -> None:
+    for _ in range(3):
+        tell(entered, worker, "Stop")
+
+    assert states_of(entered) == ["waiting input"]
+
+
+def test_a_prompt_and_a_tool_take_the_waiting_back(entered: places.Place, worker: str) -> None:
+    tell(entered, worker, "Stop")
+    standing.working(entered, worker, "s", time.time(), began=True)
+    tell(entered, worker, "PermissionRequest.AskUserQuestion")
+    standing.working(entered, worker, "s", time.time(), began=False)
+    standing.working(entered, worker, "s", time.time(), began=False)
+
+    assert states_of(entered) == ["waiting input", "running", "waiting question", "running"]
+
+
+def test_compacting_comes_back_to_what_was(entered: places.Place, worker: str) -> None:
+    tell(entered, worker, "Stop", last_assistant_message="WAITING")
+    tell(entered, worker, "PreCompact.manual")
+    tell(entered, worker, "PostCompact.manual")
+
+    assert states_of(entered) == ["waiting", "compacting", "waiting"]
+
+
+def test_the_primary_is_told_apart_by_its_session(entered: places.Place) -> None:
+    for name in ("s1", "s/2"):
+        run_hook(entered, "agent-status", recorded("Stop", session_id=name, cwd=entered.root))
+
+    assert [(event["who"], event["session"], event["state"]) for event in said(entered)] == [
+        (words.PRIMARY, "s1", "waiting"),
+        (words.PRIMARY, "s/2", "waiting"),
+    ]
+    assert sorted(disk.listdir(entered.home + "/notify/standing")) == sorted(map(names.cursor_file, ("s1", "s/2")))
+
+
+def test_a_session_that_ends_leaves_nothing(entered: places.Place) -> None:
+    run_hook(entered, "agent-status", recorded("Stop", session_id="s1", cwd=entered.root))
+    run_hook(entered, "agent-status", recorded("SessionEnd.clear", session_id="s1", cwd=entered.root))
+
+    assert disk.listdir(entered.home + "/notify/standing") == []
+    assert states_of(entered) == ["waiting input"]
+
+
+def test_subagents_say_nothing_of_their_parent(entered: places.Place, worker: str) -> None:
+    tell(entered, worker, "Stop")
+    for name in ("SubagentStop", "SubagentStart"):
+        tell(entered, worker, name)
+    for name in ("PermissionRequest.Bash", "Notification.permission_prompt", "Stop", "StopFailure.rate_limit"):
+        tell(entered, worker, name, agent_id="a57bda9a0bf4ce25c")
+
+    assert states_of(entered) == ["waiting input"]
+
+
+def test_stop_confirms_what_the_turn_was_told(session: Session) -> None:
+    notices.notify(session.place, "cli", "complete", "a", True, "hello", NOW)
+    assert "hello" in session.prompt().context
+
+    assert session.stop().out == ""
+
+    assert session.prompt().out == ""
+    confirmed = [event for event in events_of(session.place) if event["kind"] == "message.confirmed"]
+    assert len(confirmed) == 1
+
+
+def events_of(place: places.Place) -> list[dict[str, Any]]:
+    events.fold(place)
+    return events.read(place)
+
+
+def test_a_failed_turn_confirms_nothing(session: Session) -> None:
+    notices.notify(session.place, "cli", "complete", "a", True, "hello", NOW)
+    assert "hello" in session.prompt().context
+
+    run_hook(session.place, "agent-status", session.payload("StopFailure", error="server_error"))
+
+    assert '"again":true' in session.prompt().context
+
+
+@pytest.mark.parametrize("path", ALL, ids=ident)
+def test_every_recorded_event_goes_through(entered: places.Place, worker: str, path: Path) -> None:
+    for args in ((worker,), ()):
+        answer = run_hook(entered, "agent-status", {**json.loads(path.read_text()), "cwd": entered.root}, *args)
+        assert (answer.code, answer.out, answer.err) == (0, "", "")
+    assert not disk.exists(entered.home + "/hooks.log")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'"x"',
+        b'{"hook_event_name": "Stop"',
+        b'{"hook_event_name": 7}',
+        b'{"hook_event_name": "Stop", "session_id": 7}',
+        b'{"hook_event_name": "NewEvent", "session_id": "s"}',
+        b'{"hook_event_name": "Stop", "session_id": "s", "last_assistant_message": [], "background_tasks": {"a": 1}}',
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+    ],
+    ids=range(11),
+)
+def test_foreign_payloads_are_met_with_silence(entered: places.Place, worker: str, data: bytes) -> None:
+    for args in ((worker,), ()):
+        answer = run_hook(entered, "agent-status", data, *args)
+        assert (answer.code, answer.out, answer.err) == (0, "", "")
+    assert not disk.exists(entered.home + "/hooks.log")
+
+
+@pytest.mark.parametrize("agent", ["gone", "..", ".", "a/b", "../w1", "x" * 300])
+def test_for_an_agent_that_is_not_there_nothing_is_made(entered: places.Place, agent: str) -> None:
+    before = sorted(path.name for path in Path(entered.home).rglob("*"))
+
+    answer = run_hook(entered, "agent-status", recorded("Stop", cwd=entered.root), agent)
+
+    assert (answer.code, answer.out) == (0, "")
+    assert sorted(path.name for path in Path(entered.home).rglob("*")) == before
+
+
+def test_where_ib_is_not_in_use_nothing_is_made(repo: places.Place) -> None:
+    answer = run_hook(repo, "agent-status", recorded("Stop", cwd=repo.root))
+
+    assert (answer.code, answer.out) == (0, "")
+    assert not disk.exists(repo.home)
+
+
+def test_the_order_holds_when_the_clock_goes_back(entered: places.Place, worker: str) -> None:
+    standing.note(entered, worker, "s", "UserPromptSubmit", {}, NOW)
+    standing.note(entered, worker, "s", "Stop", {}, NOW - 30)
+    standing.note(entered, worker, "s", "UserPromptSubmit", {}, NOW - 60)
+    standing.note(entered, worker, "s", "StopFailure", {"error": "rate_limit"}, NOW - 59)
+
+    assert states_of(entered) == ["running", "waiting input", "running", "rate_limited"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[1]", b'{"state": 1}', b"\xff\n", b'{"state":"waiting","reason":"input"}\n']
+)
+def test_a_broken_file_is_as_none(entered: places.Place, worker: str, content: bytes) -> None:
+    Path(entered.agent_dir(worker), "standing").write_bytes(content)
+
+    tell(entered, worker, "Stop")
+    tell(entered, worker, "Stop")
+
+    assert states_of(entered) == ["waiting input"]
+
+
+def test_a_link_or_a_pipe_in_its_place_is_left_alone(entered: places.Place, worker: str, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("mine\n")
+    path = Path(entered.agent_dir(worker), "standing")
+    path.symlink_to(other)
+    assert run_hook(entered, "agent-status", recorded("Stop", cwd=entered.root), worker).out == ""
+    path.unlink()
+    disk.mkfifo(str(path), 0o600)
+    assert run_hook(entered, "agent-status", recorded("Stop", cwd=entered.root), worker).out == ""
+
+    assert other.read_text() == "mine\n"
+
+
+def test_hooks_at_the_same_moment_leave_the_history_in_the_order_of_the_file(
+    entered: places.Place, worker: str
+) -> None:
+    def work(name: str, body: dict[str, Any]) -> None:
+        for number in range(40):
+            standing.note(entered, worker, "s", name, body, NOW + number)
+
+    threads = [
+        threading.Thread(target=work, args=args)
+        for args in (("UserPromptSubmit", {}), ("Stop", {}), ("StopFailure", {"error": "rate_limit"}))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    noted = states_of(entered)
+    last = standing.read(standing.path_of(entered, worker, "s"))
+    assert f"{last.state} {last.reason}".strip() == noted[-1]
+    assert all(before != after for before, after in pairwise(noted))

@@ -1,0 +1,156 @@
+"""The settings of an agent: whatever the project's file holds, the guard is there and no rule of it is lost."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibstatus.errors import IbError
+from ibstatus.rules import agent_settings, hook_commands, hook_settings, lines
+from ibstatus.rules.agent_settings import Agent, Permissions
+
+PROGRAM = ("/usr/bin/python3", "/opt/ib/ibstatus/hooks/stub.py")
+WORKER = Agent("w1", "worker", "/project", "/project/.git")
+LEAD = Agent("lead", "manager", "/project", "/project/.git")
+RULES = st.lists(st.text(max_size=8), max_size=4)
+HOOK = st.fixed_dictionaries({"type": st.just("command"), "command": st.text()}) | st.fixed_dictionaries(
+    {"type": st.just("prompt"), "prompt": st.text()}
+)
+OURS = st.sampled_from([want.value for want in hook_settings.wanted(PROGRAM)])
+ENTRY = st.fixed_dictionaries({"hooks": st.lists(HOOK | OURS, max_size=3)}, optional={"matcher": st.text(max_size=4)})
+EVENT = st.sampled_from(["PreToolUse", "PermissionRequest", "Stop", "SessionStart", "PostToolUse", "Mine"])
+BASE = st.fixed_dictionaries(
+    {},
+    optional={
+        "model": st.text(),
+        "disableAllHooks": st.booleans(),
+        "permissions": st.fixed_dictionaries({}, optional={"allow": RULES, "deny": RULES, "ask": RULES}),
+        "hooks": st.dictionaries(EVENT, st.lists(ENTRY, max_size=3)),
+        "sandbox": st.fixed_dictionaries({}, optional={"enabled": st.booleans()}),
+    },
+)
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda of: (
+        st.lists(of, max_size=3) | st.dictionaries(st.sampled_from(["permissions", "hooks", "Stop", "allow"]), of)
+    ),
+)
+
+
+def commands(settings: dict[str, Any], event: str) -> list[str]:
+    return [hook.get("command", "") for name, hook in hook_settings.commands(settings) if name == event]
+
+
+def users(settings: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [(event, hook) for event, hook in hook_settings.commands(settings) if not agent_settings.is_ours(hook)]
+
+
+def has_guard(settings: dict[str, Any], agent: Agent) -> bool:
+    before = [entry for entry in settings["hooks"]["PreToolUse"] if entry.get("matcher") == "*"]
+    guard = hook_commands.guard(PROGRAM, "agent-path", agent.id)
+    return settings["disableAllHooks"] is False and any(guard in [h.get("command") for h in e["hooks"]] for e in before)
+
+
+@given(BASE, RULES, RULES)
+def test_nothing_of_the_users_is_lost(base: dict[str, Any], allow: list[str], deny: list[str]) -> None:
+    given_rules = Permissions(tuple(allow), tuple(deny))
+
+    settings = agent_settings.build(WORKER, base, PROGRAM, given_rules)
+
+    known = base.get("permissions", {})
+    assert has_guard(settings, WORKER)
+    assert {*known.get("allow", ()), *agent_settings.MANDATORY, *allow} == set(settings["permissions"]["allow"])
+    assert {*known.get("deny", ()), "EnterPlanMode", *deny} == set(settings["permissions"]["deny"])
+    assert known.get("ask") == settings["permissions"].get("ask")
+    assert sorted(map(str, users(settings))) == sorted(map(str, users(base)))
+    assert settings.get("model") == base.get("model")
+    assert settings["sandbox"].get("enabled") == base.get("sandbox", {}).get("enabled")
+
+
+@given(BASE)
+def test_of_the_primarys_hooks_nothing_reaches_an_agent(base: dict[str, Any]) -> None:
+    settings = agent_settings.build(LEAD, base, PROGRAM)
+
+    ours = {hook_commands.hook_of(mine.value["command"]) for mine in hook_settings.ours(settings)}
+    assert ours == {"agent-path", "permission-request", "session-start", "inject-status", "agent-status"}
+    assert all(len(commands(settings, event)) >= 1 for event in agent_settings.WHAT_IT_DOES)
+    assert [mine.hook for mine in hook_settings.ours(settings)].count("agent-path") == 1
+
+
+@given(ANY)
+def test_anything_gives_a_guard_or_a_refusal(base: Any) -> None:
+    text = lines.encode(base)
+    try:
+        settings = agent_settings.build(WORKER, agent_settings.base_of(text), PROGRAM)
+    except IbError:
+        return
+    assert has_guard(settings, WORKER)
+
+
+@given(st.text())
+def test_any_text_is_an_object_or_a_refusal(text: str) -> None:
+    try:
+        known = agent_settings.base_of(text)
+    except IbError:
+        return
+    assert isinstance(known, dict)
+
+
+def test_a_refusal_names_the_file() -> None:
+    with pytest.raises(IbError, match=r"settings\.local\.json"):
+        agent_settings.base_of("{")
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\ufeff", "\ufeff{}", "{}"])
+def test_an_empty_file_has_no_settings(text: str) -> None:
+    assert agent_settings.base_of(text) == {}
+
+
+def test_each_role_gets_what_it_is_given_and_deny_alone_counts() -> None:
+    settings = agent_settings.build(
+        WORKER, {}, PROGRAM, Permissions(deny=("WebFetch",)), Permissions(("Bash(make:*)",))
+    )
+
+    assert "WebFetch" in settings["permissions"]["deny"]
+    assert "Bash(make:*)" in settings["permissions"]["allow"]
+
+
+def test_in_yolo_nothing_is_asked_for_but_the_guard_stays() -> None:
+    settings = agent_settings.build(WORKER._replace(yolo=True), {}, PROGRAM)
+
+    assert has_guard(settings, WORKER)
+    assert commands(settings, "PermissionRequest") == [hook_commands.quiet(PROGRAM, "agent-status", "w1")]
+
+
+def test_only_managers_intercept() -> None:
+    for agent in (WORKER, LEAD):
+        settings = agent_settings.build(agent._replace(intercepts=True), {}, PROGRAM)
+        assert ("intercept-task" in str(settings["hooks"])) == (agent.role == "manager")
+
+
+def test_the_sandbox_lets_mail_out_and_keeps_the_rules_in() -> None:
+    base = {"sandbox": {"enabled": True, "filesystem": {"allowWrite": ["/cache"], "denyWrite": ["/keep"]}}}
+
+    files = agent_settings.build(WORKER, base, PROGRAM)["sandbox"]["filesystem"]
+
+    assert files["allowWrite"] == ["/cache", "/project/.ittybitty", "/project/.git/ib"]
+    folder = "/project/.ittybitty/agents/w1"
+    assert files["denyWrite"] == ["/keep", f"{folder}/settings.local.json", f"{folder}/meta.json"]
+
+
+def test_names_with_blanks_and_quotes_are_one_word_for_the_shell() -> None:
+    program = ("/opt/my python/bin/python3", "/opt/it's/ibstatus/hooks/stub.py")
+
+    (guard,) = commands(agent_settings.build(WORKER, {}, program), "PreToolUse")
+
+    assert "'/opt/my python/bin/python3'" in guard
+    assert hook_commands.is_ours(guard)
+
+
+def test_what_is_built_twice_is_the_same() -> None:
+    base = {"permissions": {"allow": ["Read"]}, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}
+    once = agent_settings.build(LEAD, base, PROGRAM, Permissions(("A",), ("B",)))
+
+    assert agent_settings.build(LEAD, once, PROGRAM, Permissions(("A",), ("B",))) == once
+    assert base["hooks"] == {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}, "the base is left as it was"
