@@ -171,3 +171,37 @@ def test_the_run_has_a_world_of_its_own(own_world: Path) -> None:
 def test_nothing_but_loopback_is_reachable() -> None:
     with socket.socket() as outward, pytest.raises(RuntimeError, match="only loopback"):
         outward.connect(("192.0.2.1", 80))
+
+
+COMING = [
+    "attach",
+    "board",
+    "diff",
+    "gc",
+    "info",
+    "kill",
+    "look",
+    "merge",
+    "merge-check",
+    "new-agent",
+    "nuke",
+    "pause",
+    "parse-state",
+    "reassign",
+    "resume",
+    "sim",
+    "titles",
+    "undo",
+    "wait",
+    "watch",
+    "why",
+]
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if name_of(p) != "ibstatus.rules.access"], ids=name_of)
+def test_no_text_names_a_command_that_does_not_exist(path: Path) -> None:
+    """Whoever is told to type it would fail. `rules/access` knows them before they exist."""
+    missing = "|".join(sorted(set(COMING) - set(app.COMMANDS)))
+    texts = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
+
+    assert [text for text in texts if isinstance(text, str) and re.search(rf"\bib ({missing})\b", text)] == []

@@ -6,10 +6,16 @@ from ibstatus.cli import calling, output, watched
 from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError
 from ibstatus.hooks import entry
+from ibstatus.ops import agent_settings as written
 from ibstatus.ops import hook_status
 from ibstatus.ops import hooks as ops
 from ibstatus.rules import lines
 from ibstatus.rules.hook_settings import INTERCEPT, MAIN
+
+ALLOW = """\
+Claude asks you before it runs ib, and a session that nobody watches would wait there. To allow it what it needs, add to
+permissions.allow: "Bash(ib messages:*)", "Bash(ib questions:*)", "Bash(ib answer:*)", "Bash(ib acknowledge:*)",
+"Bash(ib status:*)", "Bash(ib list:*)", "Bash(ib send:*)", "Bash(ib listen:*)"."""
 
 
 class Hooks(click.Group):
@@ -44,7 +50,8 @@ def hooks() -> None:
     """Claude Code runs hooks at its events. Those of ib tell your Claude what its agents do and wake it with news.
 
     They go into .claude/settings.local.json of the main checkout. Nothing else in that file is changed, and
-    uninstall gives it back byte for byte. If ib is moved or removed, they do nothing and stop nobody.
+    uninstall gives it back byte for byte. If ib is moved or removed, your session goes on as if there were none; the
+    guard of an agent then denies everything.
 
     \b
     Examples:
@@ -96,6 +103,8 @@ def put_in(kind: str, what: str, json: bool) -> int:
         output.data(f"{what} installed to {done.file}" if done.changed else f"{what} already installed")
         if done.changed and done.kept_out_by:
             output.data(f"Kept out of git by {done.kept_out_by}")
+        if done.changed and kind == MAIN:
+            output.talk(ALLOW)
     return 0
 
 
@@ -114,6 +123,20 @@ def take_out(kind: str, what: str, json: bool) -> int:
         output.data(
             f"{what} uninstalled from {done.file}" + ("; it was empty and is gone" if done.removed_file else "")
         )
+    return 0
+
+
+@hooks.command("agent-settings", short_help="Write an agent's settings, with its guard, and print their path")
+@click.argument("agent", metavar="AGENT")
+def agent_settings(agent: str) -> int:
+    """Write the settings of an agent that was made by hand: its guard, its hooks, the rules of its role. Prints the
+    file's path, for the client to be started with.
+
+    \b
+    Example, in the agent's worktree:
+      claude --settings "$(ib hooks agent-settings lead)"
+    """
+    output.data(written.write(calling.place(), agent))
     return 0
 
 

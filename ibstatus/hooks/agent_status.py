@@ -14,19 +14,18 @@ if TYPE_CHECKING:
 def run(event: "Event") -> int:
     if event.place is None or event.body is None or event.of_subagent:
         return 0
-    standing.note(event.place, event.agent, event.session, event.name, event.body, event.now)
     if event.agent and event.name == "Stop":
         from ibstatus.rules import delivery
         from ibstatus.store import voice
 
         with voice.hear_inbox(event.place, event.agent, delivery.STOP, event.prompt) as offer:
             offer.settle()
-    if not event.agent and event.session:
-        if event.name == "Stop":
-            confirm(event, event.place)
-            event.starts_supervisor()
-        elif event.name == "SessionEnd":
-            leave(event, event.place)
+    if not event.agent and event.session and event.name == "Stop":
+        confirm(event, event.place)
+        event.starts_supervisor()
+    standing.note(event.place, event.agent, event.session, event.name, event.body, event.now)
+    if event.name == "SessionEnd" and not event.agent and event.session:
+        leave(event, event.place)
     return 0
 
 

@@ -1,5 +1,6 @@
 """UserPromptSubmit and PostToolBatch: what changed since this session last saw it. The one voice of a session."""
 
+from ibstatus.hooks.event import environ
 from ibstatus.rules import delivery
 from ibstatus.store import cursors, fleet_seen, rungs, voice
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 KINDS = {"UserPromptSubmit": delivery.PROMPT, "PostToolBatch": delivery.BATCH, "PostToolUse": delivery.BATCH}
 WAKE = "<task-notification>"
 OF_WAKE = " wake"  # behind the id of a turn that no person began; ids hold no blanks
+UNATTENDED = ("sdk-cli",)  # `claude -p`: nobody types there, and nothing can wake it
 WARN_EVERY = 600
 WARNING = """\
 [ib] WARNING: Notification listener is not running. Restart it now:
@@ -71,6 +73,8 @@ def tell(event: "Event", place: "Place", kind: str) -> None:
                 event.say(found.answer(event.name))
             offer.settle()
             found.keep()
+        else:
+            offer.settle()  # lines that are none were claimed as well
     follow(event, place, kind, wake)
 
 
@@ -86,7 +90,7 @@ def follow(event: "Event", place: "Place", kind: str, wake: bool) -> None:
 
     standing.working(place, "", event.session, event.now, began=kind == delivery.PROMPT)
     if kind == delivery.PROMPT:
-        if not wake:
+        if not wake and environ("CLAUDE_CODE_ENTRYPOINT") not in UNATTENDED:
             rungs.set_primary(place, event.session)
         event.starts_supervisor()
 

@@ -55,7 +55,7 @@ def changed(
         return changes.Seen(mark, "", seen.known, None) if mark else None, "", ""
     snapshot, at = found
     now = changes.fleet(snapshot)
-    text = changes.text(seen.known, now, as_of(event.now, at, settings))[:FLEET]
+    text = changes.text(seen.known, now, as_of(event.now, at, settings), FLEET)
     if not text:
         return changes.Seen(mark, seen.prompt, seen.sure, seen.told), "", ""
     return changes.Seen(mark, event.prompt, seen.sure, now), text, changes.summary(now)

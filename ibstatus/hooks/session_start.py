@@ -48,7 +48,9 @@ def told_agent(event: "Event", place: places.Place) -> "tuple[instructions.Agent
     manager = agents.living_manager(place, event.agent)
     base = meta.get("base")
     parent = "agent/" + manager if manager else base if isinstance(base, str) and base else branch(place)
-    agent = instructions.Agent(event.agent, role, manager, parent, place.agent_dir(event.agent) + "/repo")
+    folder = place.agent_dir(event.agent)
+    guarded = disk.exists(folder + "/settings.local.json")
+    agent = instructions.Agent(event.agent, role, manager, parent, folder + "/repo", guarded)
     if event.text("source") not in LOST:
         return agent, []
     from ibstatus.store import prompts
@@ -115,13 +117,23 @@ def tell_primary(event: "Event", place: places.Place) -> None:
 def answer(event: "Event", place: places.Place, settings: "Settings", told: telling.Told, look: Look) -> str:
     role, short = instructions.of_primary(), instructions.of_primary(short=True)
     room = injection.LONGEST - 4
-    news = overview.shortened(told, room - len(short))
-    status = overview.text(look.fleet, look.questions, look.messages, room - len(news) - len(short), event.now)
-    if len(role) + len(news) + len(status) > room:
+    news = overview.shortened(told, room - injection.size(short))
+    status = overview.text(
+        look.fleet, look.questions, look.messages, room - injection.size(news) - injection.size(short), event.now
+    )
+    if injection.size(role) + injection.size(news) + injection.size(status) > room or stands_in_claude_md(place):
         role = short
     text = "\n\n".join(part for part in (role, status, news) if part)
     output = {"hookEventName": event.name, "additionalContext": text, "watchPaths": [place.queue]}
     return answers.form(output, visible(settings, told, look))
+
+
+def stands_in_claude_md(place: places.Place) -> bool:
+    """The client has read the whole text there already."""
+    try:
+        return b"\n<ittybitty>" in b"\n" + disk.read_file(place.root + "/CLAUDE.md")
+    except OSError:
+        return False
 
 
 def visible(settings: "Settings", told: telling.Told, look: Look) -> str:

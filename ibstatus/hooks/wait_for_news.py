@@ -6,7 +6,6 @@ import time
 
 from ibstatus.hooks.event import environ
 from ibstatus.model import words
-from ibstatus.rules import names
 from ibstatus.store import atomic, bells, disk, locks, ringing, rungs
 
 TYPE_CHECKING = False
@@ -14,8 +13,9 @@ if TYPE_CHECKING:
     from ibstatus.hooks.event import Event
     from ibstatus.store.places import Place
 
-LOOK_EVERY = 5.0
+LOOK_EVERY, UNRUNG = 5.0, 1.0
 SOON = 0.1
+VOICE = __file__.rpartition("/")[0] + "/inject_status.py"  # once ib is removed there is nobody to tell what we ring for
 LONGEST = 7000.0  # before the client's own limit for this hook, 7,200 s
 HANDED_OVER = 3.0
 INTERACTIVE = "cli"  # `claude -p` would wait for us before it ends
@@ -32,6 +32,8 @@ def run(event: "Event") -> int:
         return words.RING if waiter.hears() else 0
     finally:
         waiter.close()
+        if waiter.is_bereft():
+            rungs.leave(event.place, event.session)  # killed: no hook of it says so
 
 
 class Waiter:
@@ -43,7 +45,7 @@ class Waiter:
         self.client = client
         self.line = lifeline(client)
         self.pid = b"%d\n" % posix.getpid()
-        self.name = f"{place.home}/notify/waiters/{names.cursor_file(session)}"
+        self.name = rungs.waiter_path(place, session)
         self.bell: bells.Bell | None = None
         self.lock = locks.Lock(rungs.waiter_lock(place, session))
 
@@ -61,7 +63,8 @@ class Waiter:
             if ringing.claim(self.place, self.session, rungs.WAITER, time.time()):
                 return True
             # News that is not ours to ring for now: somebody tells it or has rung, or it wakes another session first.
-            pause = min(pause * 2, LOOK_EVERY) if ringing.unheard(self.place, self.session)[0] else LOOK_EVERY
+            every = LOOK_EVERY if self.bell.fd >= 0 else UNRUNG
+            pause = min(pause * 2, every) if ringing.unheard(self.place, self.session)[0] else every
             if self.bell.wait(pause):
                 pause = SOON
         return False
@@ -88,7 +91,10 @@ class Waiter:
             newest = disk.read_file(self.name) == self.pid
         except OSError:
             newest = False
-        return newest and not is_gone(self.client, self.line)
+        return newest and disk.exists(VOICE) and not is_gone(self.client, self.line)
+
+    def is_bereft(self) -> bool:
+        return is_gone(self.client, self.line)
 
     def close(self) -> None:
         if self.bell is not None:

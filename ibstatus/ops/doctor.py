@@ -12,7 +12,7 @@ from ibstatus.model import words
 from ibstatus.model.records import Finding
 from ibstatus.ops import hide
 from ibstatus.ops.block import has_block
-from ibstatus.ops.hook_status import hooks
+from ibstatus.ops.hook_status import guards, hooks, listener
 from ibstatus.ops.node import path_of
 from ibstatus.ops.node_health import claude_md, supervisor
 from ibstatus.rules import health
@@ -206,14 +206,6 @@ def queue(place: places.Place) -> Iterator[Finding]:
         yield health.lag(one.reader, one.behind, one.broken)
 
 
-def listener(place: places.Place) -> Iterator[Finding]:
-    readers = removal.listeners(place)
-    if readers:
-        yield health.ok("listener", f"listening: {', '.join(readers)}")
-    else:
-        yield Finding("note", "listener", "nobody listens now; what comes waits in the queue", "ib listen")
-
-
 def leftovers(place: places.Place) -> Iterator[Finding]:
     aside, temps = checkup.leftovers(place)
     if aside:
@@ -264,6 +256,7 @@ CHECKS: tuple[Check, ...] = (
     git_node,
     supervisor,
     hooks,
+    guards,
     copies,
     mail,
     queue,

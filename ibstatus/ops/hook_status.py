@@ -8,9 +8,9 @@ import msgspec
 import ibstatus
 from ibstatus.errors import IbError, quoted
 from ibstatus.model.records import Finding
-from ibstatus.rules import health, hook_commands, hook_edits, hook_settings, lines
+from ibstatus.rules import health, hook_commands, hook_edits, hook_settings, lines, listing
 from ibstatus.rules.hook_settings import INTERCEPT, MAIN, State
-from ibstatus.store import client_settings, places
+from ibstatus.store import agents, client_settings, disk, places, removal, rungs
 
 BOM = "\ufeff"
 PLUGIN = "ib"
@@ -127,7 +127,33 @@ def hooks(place: places.Place) -> Iterator[Finding]:
     elif known.plugin and known.status == "not-installed":
         yield health.ok("hooks", "Claude Code runs them by the plugin")
     elif known.status == "not-installed":
-        yield Finding("note", "hooks", "not installed, so your Claude learns of its agents by CLAUDE.md alone", INSTALL)
+        yield Finding(
+            "note",
+            "hooks",
+            "not installed, so your Claude hears of its agents by CLAUDE.md alone, unless this session has the plugin",
+            INSTALL,
+        )
     else:
         text = "of another ib, or of another place" if known.status == "outdated" else "not all of them are there"
         yield Finding("warn", "hooks", f"{known.file}: {text}", INSTALL)
+
+
+def guards(place: places.Place) -> Iterator[Finding]:
+    """An agent that was made by hand has no settings of its own, and so no guard."""
+    for agent in agents.all_ids(place):
+        if not disk.exists(place.agent_dir(agent) + "/settings.local.json"):
+            text = f"agent {listing.shown(agent)} has no settings of its own, so nothing guards what it does"
+            yield Finding("warn", "guard", text, f'claude --settings "$(ib hooks agent-settings {quoted(agent)})"')
+
+
+def listener(place: places.Place) -> Iterator[Finding]:
+    readers = removal.listeners(place)
+    primary = rungs.primary(place)
+    if readers:
+        yield health.ok("listener", f"listening: {', '.join(readers)}")
+    elif primary and rungs.armed(place, primary):
+        yield health.ok("listener", f"session {listing.shown(primary)} is woken by its hooks")
+    elif status(place).status == "installed":
+        yield health.ok("listener", "hooks wake the next session")
+    else:
+        yield Finding("note", "listener", "nobody listens now; what comes waits in the queue", "ib listen")

@@ -12,7 +12,7 @@ from ibstatus.errors import IbError
 from ibstatus.ops.hook_status import BOM, KINDS, here, off_in, refusal, strict_values, text_of, values_of
 from ibstatus.rules import hook_commands, hook_edits, hook_settings, identity
 from ibstatus.rules.hook_settings import MAIN, Wanted
-from ibstatus.store import client_settings, exclude, home, hook_marks, locks, places, program, touched
+from ibstatus.store import bells, client_settings, exclude, home, hook_marks, locks, places, program, rungs, touched
 
 
 class Installed(msgspec.Struct, frozen=True):
@@ -123,6 +123,9 @@ def taken_out(place: places.Place, kinds: tuple[str, ...]) -> Installed:
     changed = client_settings.change(place, edit)
     left = client_settings.content(path)
     values = values_of(place, path)
+    if changed and MAIN in kinds:
+        rungs.disarm(place)
+        bells.ring(place)  # a waiter looks, and leaves
     if noted is not None and not hook_settings.ours(values):
         client_settings.forget(place, noted)
         exclude.remove_settings(place)

@@ -11,6 +11,7 @@ from ibstatus.store import cursors, home, notices, places, queue, rungs
 CANARY = "This is a test of the way that wakes you (ib wake check). Nothing is to be done."
 LOOK_EVERY = 0.02
 INSIDE = 3.0  # a session that runs the check itself is at work, and hears nothing before it is over
+NOTED = 1.0
 NEXT = "prompt"
 
 
@@ -29,13 +30,12 @@ def check(place: places.Place, caller: identity.Caller, timeout: float | None, m
     began = time.time()
     item = str(notices.notify(place, "cli", "complete", "system", True, CANARY, began)["id"])
     patience = timeout if timeout is not None else INSIDE if caller.session else most
-    told = wait(place, session, item, began, patience)
+    told = wait(place, session, armed, item, began, patience)
     return told or Woken(session=session, armed=armed, id=item, inside=bool(caller.session))
 
 
-def wait(place: places.Place, session: str, item: str, began: float, patience: float) -> Woken | None:
+def wait(place: places.Place, session: str, armed: list[str], item: str, began: float, patience: float) -> Woken | None:
     """None: it was not told in time."""
-    armed = rungs.armed(place, session)
     seen = queue.view(place)
     seen.close()
     until = time.monotonic() + patience
@@ -43,9 +43,13 @@ def wait(place: places.Place, session: str, item: str, began: float, patience: f
         if time.monotonic() > until:
             return None
         time.sleep(LOOK_EVERY)
-    steps = history.trace(place, item)["steps"]
-    rung = [step for step in steps if step["step"] == "rung" and step.get("by") and step["who"] == session]
-    told = [step for step in steps if step["step"] == "offered" and step["who"] == names.cursor_file(session)]
+    while True:
+        steps = history.trace(place, item)["steps"]
+        rung = [step for step in steps if step["step"] == "rung" and step.get("by") and step["who"] == session]
+        told = [step for step in steps if step["step"] == "offered" and step["who"] == names.cursor_file(session)]
+        if told or time.monotonic() > until + NOTED:
+            break
+        time.sleep(LOOK_EVERY)  # the hook notes it right after it has told
     return Woken(
         session=session,
         armed=armed,

@@ -27,7 +27,7 @@ INSTEAD = {
     "messages": "An agent cannot read the messages for the user's Claude; its own arrive by themselves",
     "listen": "An agent cannot listen: messages reach it by themselves; to wait for one, end with WAITING",
     "watch": "An agent cannot watch, which needs a person at a terminal; use ib list or ib tree",
-    "attach": "An agent cannot attach, which needs a person at a terminal; use ib look ID",
+    "attach": "An agent cannot attach, which needs a person at a terminal; use ib list or ib status",
     "wake": "An agent cannot check what wakes the user's Claude; its own messages arrive by themselves",
     "init": f"An agent cannot set up its repository; {ASK}",
     "uninstall": f"An agent cannot uninstall ib; {ASK}",

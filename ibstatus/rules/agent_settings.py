@@ -15,7 +15,7 @@ GIT = (
     "status", "add", "commit", "diff", "show", "log", "ls-files", "grep", "rm", "merge", "rebase", "checkout",
     "restore", "reset",
 )  # fmt: skip
-SHELL = ("ib", "./ib", *(f"git {word}" for word in GIT), "pwd", "ls", "head", "tail", "cat", "grep")
+SHELL = ("ib", *(f"git {word}" for word in GIT), "pwd", "ls", "head", "tail", "cat", "grep")
 # The client's names of today and of the versions before: an unknown one does no harm. What runs a command or opens a
 # file is judged by the guard all the same.
 TOOLS = (

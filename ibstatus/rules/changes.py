@@ -49,8 +49,8 @@ def fleet(snapshot: "dict[str, Any]") -> "Fleet":
     return found
 
 
-def text(before: "Fleet", now: "Fleet", as_of: str) -> str:
-    """The difference in words, or ''."""
+def text(before: "Fleet", now: "Fleet", as_of: str, room: int = 2000) -> str:
+    """The difference in words, or ''; what does not fit is counted."""
     found = []
     for name, state in now.items():
         if name not in before:
@@ -60,10 +60,16 @@ def text(before: "Fleet", now: "Fleet", as_of: str) -> str:
     found += [f"{name}: gone" for name in before if name not in now]
     if not found:
         return ""
-    if len(found) > MOST:
-        found[MOST:] = [f"… and {len(found) - MOST} more: ib list"]
-    lines = [injection.encoded(line)[1:-1].replace('\\"', '"') for line in found]
-    return "\n".join([f"[ib] Agents{as_of}: {summary(now)}. Changed since you last looked:", *lines])
+    shown = [f"[ib] Agents{as_of}: {summary(now)}. Changed since you last looked:"]
+    room -= injection.size(shown[0]) + 40
+    for line in found[:MOST]:
+        row = injection.encoded(line)[1:-1].replace('\\"', '"')
+        room -= injection.size(row) + 1
+        if room < 0:
+            break
+        shown.append(row)
+    left = len(found) - len(shown) + 1
+    return "\n".join(shown + ([f"… and {left} more: ib list"] if left else []))
 
 
 def summary(now: "Fleet") -> str:

@@ -33,8 +33,9 @@ def state_of(known: Known, now: float) -> Told:
     """The state, its reason, and since when."""
     created = created_of(known.meta)
     young = created is not None and 0 <= now - created < STARTS_WITHIN
-    if known.session is False and known.told is None and "tmux_session" not in known.meta and not young:
-        return Told("unknown", "", created or now)  # made by hand: it never had a session that could have ended
+    if known.session is False and "tmux_session" not in known.meta and (known.told is not None or not young):
+        # Made by hand: it never had a session of ours that could have ended, and its hooks are all there is to go by.
+        return known.told or Told("unknown", "", created or now)
     if known.session is False:
         return Told("creating", "", created or now) if young and known.told is None else stopped(known, now)
     if known.told is not None:

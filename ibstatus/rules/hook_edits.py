@@ -4,6 +4,7 @@ What is taken out leaves the text as it was: a member that was added goes with i
 null that had to give way comes back as it is written in `before`, the text from before the first touch.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -46,6 +47,10 @@ def values_of(text: str) -> Any:
         raise Unfit(why_not(text, error), error.at) from None
     if not isinstance(value, dict):
         raise Unfit("an object was expected: { … }", past_blank(text, 0))
+    try:
+        json.loads(text)
+    except ValueError as error:  # what we can read, but the client cannot: a bare control character in a string
+        raise Unfit(str(getattr(error, "msg", error)).lower(), getattr(error, "pos", 0)) from None
     return value
 
 

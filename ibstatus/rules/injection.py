@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LONGEST = 9000  # characters; the client cuts at 10,000 and hands over a file instead
+LONGEST = 9000  # units of UTF-16; the client cuts at 10,000 and hands over a file instead
 NEWS = 6500
 LINE = 3000
 FIELD = 200
@@ -21,6 +21,11 @@ LETTERS = (
     '`user` the person, other names are agents. "question": it answers yours. "again": you may have seen it.'
 )
 SETTLE = 'Answer a msg- or q- id with: ib answer ID "text"; settle it with: ib acknowledge ID. n- ids need neither.'
+
+
+def size(text: str) -> int:
+    """Its length as the client counts: in UTF-16, where an emoji is two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def news(told: telling.Told) -> str:
@@ -42,15 +47,15 @@ def fenced(before: str, told: telling.Told, after: str) -> str:
 def line(value: "dict[str, Any]") -> str:
     """One line of news. A text that is too long is cut in it, and says so."""
     text = encoded(value)
-    if len(text) <= LINE:
+    if size(text) <= LINE:
         return text
     short = {key: cut(value[key], FIELD) for key in KEPT if key in value}
     msg, keep = str(value["msg"]), LINE - 100
     while True:
         text = encoded({**short, "msg": cut(msg, keep)})
-        if len(text) <= LINE or keep < FIELD:
+        if size(text) <= LINE or keep < 10:
             return text
-        keep = keep * 9 // 10 * LINE // len(text)
+        keep = keep * 9 // 10 * LINE // size(text)
 
 
 def cut(value: "Any", most: int) -> "Any":
@@ -69,7 +74,7 @@ def fitting(data: bytes, start: int, least: int) -> int:
     room, at = NEWS, start
     for raw in data.split(b"\n")[:-1]:
         one = telling.told(raw + b"\n", at, 0)
-        room -= sum(len(line(value)) + 14 for value in one.values)  # a repeat gets its mark
+        room -= sum(size(line(value)) + 14 for value in one.values)  # a repeat gets its mark
         if room < 0 and at > start and at >= least:
             return at
         at += len(raw) + 1

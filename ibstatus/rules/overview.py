@@ -46,7 +46,7 @@ def text(fleet: Fleet | None, questions: "list[Item]", messages: "list[Item]", r
         part = fitted(what, rows, more, room) if rows else ""
         if part:
             parts.append(part)
-            room -= len(part) + 2
+            room -= injection.size(part) + 2
     if fleet is not None and not fleet.agents and not fleet.strangers and room > len(NONE):
         parts.append(NONE)
     return "\n".join([OPEN, DATA, "\n\n".join(parts), CLOSE]) if parts else ""
@@ -55,9 +55,9 @@ def text(fleet: Fleet | None, questions: "list[Item]", messages: "list[Item]", r
 def fitted(what: str, rows: list[str], more: str, room: int) -> str:
     """The first rows that fit, and how many do not."""
     shown: list[str] = []
-    room -= len(what) + 2 + LEAST
+    room -= injection.size(what) + 2 + LEAST
     for row in rows[:MOST]:
-        room -= len(row) + 1
+        room -= injection.size(row) + 1
         if room < 0:
             break
         shown.append(row)
@@ -120,12 +120,12 @@ def mail(item: "Item", sender: str, kind: str, text: object) -> str:
 def shortened(news: telling.Told, room: int) -> str:
     """The news of one telling; of far too much the newest lines, and where the rest is."""
     text = injection.news(news)
-    if len(text) <= room:
+    if injection.size(text) <= room:
         return text
     part, left = telling.Told(), len(news.values)
     room -= len(injection.DATA) + len(injection.SETTLE) + len(EARLIER) + 40  # fences, line ends and digits
     for value in reversed(news.values):
-        room -= len(injection.line(value)) + 1
+        room -= injection.size(injection.line(value)) + 1
         if room < 0:
             break
         part.values.insert(0, value)

@@ -67,8 +67,8 @@ ALL = (
         "autoCompactThreshold", NUMBER, None, "Context use in % at which an agent gets /compact; over 100: never", low=1
     ),
     Key("createPullRequests", SWITCH, False, "Do agents open a pull request for their work"),
-    Key("externalDiffTool", TEXT, None, "Command of ib diff --external", examples=("code --diff --wait",)),
-    Key("fps", NUMBER, 10, "How often a second ib watch looks for news", low=1, high=60),
+    Key("externalDiffTool", TEXT, None, "Program that shows an agent's diff", examples=("code --diff --wait",)),
+    Key("fps", NUMBER, 10, "How often a second the live view looks for news", low=1, high=60),
     Key("hooks.injectStatus", SWITCH, True, "Do hooks tell the primary how its agents do"),
     Key("hooks.statusVisible", SWITCH, True, "Does the user see what hooks tell"),
     Key("status_node.enabled", SWITCH, True, "Is there a status node in CLAUDE.md"),

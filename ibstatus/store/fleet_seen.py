@@ -42,6 +42,8 @@ def is_current(place: places.Place, session: str, now: str) -> bool:
         return False
     try:
         return disk.pread(fd, 512, 0).partition(b"\n")[0] == f"{now}\t{SETTLED}".encode()
+    except OSError:
+        return False
     finally:
         disk.close(fd)
 

@@ -34,7 +34,13 @@ def runs(hook: str, path: str) -> bool:
     except OSError:
         return False
     signs = [f"{STUB}{quote} {hook}{end}".encode() for quote in ("", "'") for end in (";", " ")]
-    return any(sign in data for sign in signs)
+    return any(is_there(data, data.find(sign)) for sign in signs if sign in data)
+
+
+def is_there(data: bytes, at: int) -> bool:
+    """Does the stub that stands there exist? An entry of an ib that is gone runs nothing. Odd paths are believed."""
+    path = data[data.rfind(b" ", 0, at) + 1 : at].decode("utf-8", "replace")
+    return not path.startswith("/") or "\\" in path or disk.exists(path + STUB)
 
 
 def environ(name: bytes) -> str:

@@ -71,7 +71,7 @@ class Lock:
 def is_held(path: str) -> bool:
     """Is somebody alive behind this lock? Asked with LOCK_SH: an exclusive probe would be a lock itself."""
     try:
-        fd = disk.open(path, disk.O_RDONLY | disk.O_CLOEXEC)
+        fd = disk.open(path, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:

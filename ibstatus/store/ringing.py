@@ -35,7 +35,7 @@ def claim(place: places.Place, session: str, by: str, now: float) -> bool:
         return False
     try:
         end, news = unheard(place, session)
-        if not end:
+        if not end or not telling.told(news, 0, 0).values:
             return False
         known = rungs.read(place, session)
         pending = known.rung_for > 0 and is_pending(place, session, known.rung_for)
@@ -63,7 +63,7 @@ def concerns(place: places.Place, session: str, news: bytes, now: float) -> bool
     """News wakes the session that the user talks to; the others hear it at their next prompt. Unless that one is
     gone, or a question has been open for too long."""
     first = rungs.primary(place)
-    if first in ("", session) or not is_alive(place, first, now):
+    if first in ("", names.cursor_file(session)) or not is_alive(place, first, now):
         return True
     from ibstatus.rules import ages
 

@@ -9,6 +9,7 @@ from ibstatus.rules import names
 from ibstatus.store import atomic, cursors, disk, locks, places
 
 WIDTH = 100
+MAKE = disk.O_WRONLY | disk.O_CREAT | disk.O_NONBLOCK | disk.O_NOFOLLOW | disk.O_CLOEXEC
 
 WAITER, WATCH, LISTENER = "waiter", "watch", "listener"
 
@@ -46,14 +47,17 @@ def write(place: places.Place, session: str, rungs: Rungs) -> None:
     text = " ".join(map(str, numbers)).ljust(WIDTH).encode() + b"\n"
     path = path_of(place, session)
     try:
-        fd = disk.open(path, disk.O_WRONLY | disk.O_CREAT | disk.O_CLOEXEC, 0o600)
-    except FileNotFoundError:
-        disk.make_dirs(path.rpartition("/")[0])
-        fd = disk.open(path, disk.O_WRONLY | disk.O_CREAT | disk.O_CLOEXEC, 0o600)
-    try:
-        disk.pwrite(fd, text, 0)
-    finally:
-        disk.close(fd)
+        try:
+            fd = disk.open(path, MAKE, 0o600)
+        except FileNotFoundError:
+            disk.make_dirs(path.rpartition("/")[0])
+            fd = disk.open(path, MAKE, 0o600)
+        try:
+            disk.pwrite(fd, text, 0)
+        finally:
+            disk.close(fd)
+    except OSError:
+        return
 
 
 def set_watched(place: places.Place, session: str, now: float) -> None:
@@ -71,12 +75,11 @@ def turn(place: places.Place, session: str) -> str:
 
 def set_turn(place: places.Place, session: str, prompt: str) -> None:
     path = turn_path(place, session)
-    data = prompt.encode()
     try:
-        atomic.put(path, data, durable=False)
-    except FileNotFoundError:
         disk.make_dirs(path.rpartition("/")[0])
-        atomic.put(path, data, durable=False)
+        atomic.put(path, prompt.encode(), durable=False)
+    except OSError:
+        return  # on a full disk the mail goes on
 
 
 def turn_path(place: places.Place, session: str) -> str:
@@ -117,7 +120,7 @@ def primary_path(place: places.Place) -> str:
 
 
 def primary(place: places.Place) -> str:
-    """The session that last took a prompt from a person, or ''."""
+    """The session that last took a prompt from a person, by the name of its files; or ''."""
     try:
         return disk.read_file(primary_path(place)).decode("utf-8", "replace").strip()
     except OSError:
@@ -125,16 +128,42 @@ def primary(place: places.Place) -> str:
 
 
 def set_primary(place: places.Place, session: str) -> None:
-    if primary(place) == session:
-        disk.utime(primary_path(place))
-    elif session and "\n" not in session:
-        atomic.put(primary_path(place), session.encode("utf-8", "replace") + b"\n", durable=False)
+    name = names.cursor_file(session)
+    try:
+        if primary(place) == name:
+            disk.utime(primary_path(place))
+        elif session:
+            atomic.put(primary_path(place), name.encode() + b"\n", durable=False)
+    except OSError:
+        return
+
+
+def disarm(place: places.Place) -> None:
+    """The hooks are taken out: nothing of them wakes any session, and who waits has nobody to ring for."""
+    for name in ("rungs", "waiters"):
+        folder = f"{place.home}/notify/{name}"
+        try:
+            leaves = disk.listdir(folder)
+        except OSError:
+            continue
+        for leaf in leaves:
+            atomic.forget(f"{folder}/{leaf}")
 
 
 def leave(place: places.Place, session: str) -> None:
-    """The session ended: nothing of it is armed, and it is not the one to be rung."""
+    """The session ended: nothing of it is armed, its waiter goes, and it is not the one to be rung."""
+    from ibstatus.store import bells
+
+    name = names.cursor_file(session)
     known = read(place, session)
     if known.watched:
         write(place, session, Rungs(0, known.rung_for, known.rung_at, known.warned_at, known.repeats))
-    if primary(place) == session:
+    if primary(place) == name:
         atomic.forget(primary_path(place))
+    atomic.forget(waiter_path(place, session))
+    bells.ring(place)  # its waiter looks; and what it was rung for may wake another session
+
+
+def waiter_path(place: places.Place, session: str) -> str:
+    """Holds the pid of the newest waiter of this session."""
+    return f"{place.home}/notify/waiters/{names.cursor_file(session)}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Fitting = Callable[[bytes, int, int], int]
 
+MANY, AGAIN = 1 << 16, 200  # from so many bytes on, so many lines: more than any telling ever held
 AT_ONCE = 0.3  # seconds; measured between two joined wakes: 0.02
 
 
@@ -126,7 +127,7 @@ def begin(offer: Offer, session: str, event: str, prompt: str, fitting: "Fitting
     try:
         known = cursors.read(place, offer.reader)
         start = known or delivery.first(0 if inbox else cursors.last_confirmed(place))
-        cursor = seen.fitted(start)
+        cursor = recent(seen, seen.fitted(start))
         step = delivery.step(cursor, event, cursors.word(prompt), seen.end, joined)
         if step.tells and fitting is not None:
             at, data = seen.read(step.again_from, step.end)
@@ -152,6 +153,19 @@ def begin(offer: Offer, session: str, event: str, prompt: str, fitting: "Fitting
 
         event_note = {"kind": "message.confirmed", "who": offer.who, "ids": offer.confirmed}
         spool.note(place, offer.who, time.time(), event_note)
+
+
+def recent(seen: queue.View, cursor: delivery.Cursor) -> delivery.Cursor:
+    """A lost cursor would offer the whole queue again: of far too much only the newest lines are told once more."""
+    if cursor.offered - cursor.done < MANY:
+        return cursor
+    at, data = seen.read(cursor.done, min(cursor.offered, seen.end))
+    cut = len(data)
+    for _ in range(AGAIN + 1):
+        cut = data.rfind(b"\n", 0, cut)
+        if cut < 0:
+            return cursor
+    return delivery.Cursor(at + cut + 1, cursor.offered, cursor.prompt)
 
 
 def note(place: places.Place, writer: str, reader: str, told: telling.Told) -> None:

@@ -17,7 +17,8 @@ from ibstatus.ops import hook_status, hooks, uninstall
 from ibstatus.rules import hook_settings, identity
 from ibstatus.store import client_settings, disk, exclude, home, places, program
 from tests import faults as fault_seam
-from tests.conftest import PROJECT, Done, git
+from tests.conftest import PROJECT, Done, git, make_agent
+from tests.hooks.conftest import run_hook
 from tests.store.test_races import Child
 
 Ib = Callable[..., Done]
@@ -57,9 +58,9 @@ class TestInstall:
     def test_says_what_users_know(self, repo: places.Place, ib: Ib, file: Path) -> None:
         write(file, "{}")
         assert word(ib) == "not-installed"
-        assert ib("hooks", "install") == Done(
-            0, f"Hooks installed to {file}\nKept out of git by {exclude.path_of(repo)}\n", ""
-        )
+        done = ib("hooks", "install")
+        assert done[:2] == (0, f"Hooks installed to {file}\nKept out of git by {exclude.path_of(repo)}\n")
+        assert done.err.startswith("Claude asks you before it runs ib")
         assert ib("hooks", "install") == Done(0, "Hooks already installed\n", "")
         assert word(ib) == "installed"
         assert ib("hooks", "uninstall") == Done(0, f"Hooks uninstalled from {file}\n", "")
@@ -539,3 +540,50 @@ def test_uninstall_knows_of_it(repo: places.Place) -> None:
     assert (
         subprocess.run(["git", "status", "--porcelain"], cwd=repo.root, capture_output=True, check=True).stdout == b""
     )
+
+
+class TestAgentSettings:
+    def test_an_agent_that_was_made_by_hand_gets_its_guard(self, ib: Ib, repo: places.Place, file: Path) -> None:
+        worktree = make_agent(repo, "w1", "boss")
+        file.parent.mkdir()
+        file.write_text('{"permissions": {"allow": ["Bash(make:*)"], "deny": ["Bash(make deploy:*)"]}}')
+        assert ib("config", "add", "permissions.worker.allow", "Bash(npm test:*)").code == 0
+        assert ib("hooks", "install").code == 0
+
+        done = ib("hooks", "agent-settings", "w1")
+
+        path = Path(repo.agent_dir("w1"), "settings.local.json")
+        assert (done.code, done.out) == (0, f"{path}\n")
+        made = json.loads(path.read_text())
+        assert {"Bash(make:*)", "Bash(npm test:*)"} <= set(made["permissions"]["allow"])
+        assert "Bash(make deploy:*)" in made["permissions"]["deny"]
+        assert "agent-path w1" in json.dumps(made["hooks"]["PreToolUse"])
+        assert "main-path" not in path.read_text()
+        verdicts = [
+            guarded(repo, worktree, command) for command in ("npm test -- x", "make deploy", f"cat {repo.root}/x")
+        ]
+        assert verdicts == ["allow", "deny", "deny"]
+        assert path.stat().st_mode & 0o777 == 0o600
+
+    def test_doctor_names_an_agent_without_a_guard(self, ib: Ib, repo: places.Place) -> None:
+        make_agent(repo, "w1")
+        assert "agent w1 has no settings of its own" in ib("doctor").out
+        ib("hooks", "agent-settings", "w1")
+        assert "agent w1 has no settings" not in ib("doctor").out
+
+    def test_not_for_agents_and_not_for_strangers(self, ib: Ib, repo: places.Place) -> None:
+        worktree = make_agent(repo, "w1")
+        assert ib("hooks", "agent-settings", "w1", cwd=worktree).code == 1
+        assert ib("hooks", "agent-settings", "nobody").code == 1
+
+    def test_broken_rules_make_no_settings(self, ib: Ib, repo: places.Place) -> None:
+        make_agent(repo, "w1")
+        Path(repo.root, ".ittybitty.json").write_text("{,}")
+        assert ib("hooks", "agent-settings", "w1").code == 1
+        assert not Path(repo.agent_dir("w1"), "settings.local.json").exists()
+
+
+def guarded(repo: places.Place, worktree: Path, command: str) -> str:
+    payload = {"tool_name": "Bash", "tool_input": {"command": command}, "cwd": str(worktree), "session_id": "s"}
+    answer = run_hook(repo, "agent-path", {**payload, "hook_event_name": "PreToolUse"}, "w1", project=worktree)
+    return str(answer.json["hookSpecificOutput"]["permissionDecision"])

@@ -313,3 +313,79 @@ def test_the_clock_may_go_backwards(session: Session) -> None:
     view = queue.view(session.place)
     view.close()
     assert ringing.claim(session.place, "s1", rungs.WATCH, time.time()) is False  # told: nothing to ring for
+
+
+def test_emoji_count_twice_as_the_client_counts_them(session: Session) -> None:
+    for number in range(3):
+        notify(session.place, "🟩" * 2000 + f"END{number}")
+
+    heard: list[str] = []
+    for answer in (session.prompt(), session.batch(), session.batch(), session.batch()):
+        assert len(answer.out.encode("utf-16-le")) // 2 < 10_000
+        heard += told(answer.context)
+    assert len(heard) == 3
+
+
+def test_junk_in_the_queue_is_passed_over_for_good(session: Session) -> None:
+    session.prompt()
+    with Path(session.place.queue).open("ab") as foreign:
+        foreign.write(b"\nno json\n")
+
+    assert not ringing.claim(session.place, "s1", rungs.WATCH, time.time())
+    assert session.batch().out == ""
+    assert not ringing.claim(session.place, "s1", rungs.WATCH, time.time() + 3600)
+
+
+@pytest.mark.parametrize("name", ["rungs", "turns", "standing", "seen", "primary"])
+@pytest.mark.parametrize(
+    "spoil", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to(path)], ids=["dir", "fifo", "loop"]
+)
+def test_what_is_kept_beside_the_cursor_cannot_silence_the_voice(session: Session, name: str, spoil) -> None:
+    make_agent(session.place, "a")
+    path = Path(session.place.home, "notify", name, "" if name == "primary" else "s1")
+    path.parent.mkdir(exist_ok=True)
+    spoil(path)
+    notify(session.place, "one")
+
+    assert told(session.prompt().context) == ["one"]
+    session.stop()
+    assert "one" not in session.prompt().context
+
+
+def test_print_mode_does_not_become_the_session_that_is_woken(entered: places.Place) -> None:
+    Session(entered, "tui").prompt()
+    payload = Session(entered, "print").payload("UserPromptSubmit", prompt="go")
+    run_hook(entered, "inject-status", payload, CLAUDE_CODE_ENTRYPOINT="sdk-cli")
+
+    assert rungs.primary(entered) == "tui"
+
+
+def test_a_lost_cursor_repeats_the_newest_lines_only(session: Session) -> None:
+    session.prompt()
+    Path(session.place.queue).write_bytes(b"".join(b'{"msg":"%d"}\n' % number for number in range(60_000)))
+    Path(session.place.cursor("s1")).write_bytes(b"")
+
+    answer = session.prompt()
+
+    assert told(answer.context)[-1] == "59999!"
+    assert len(answer.context) < injection.LONGEST
+    session.stop()
+    assert session.prompt().out == ""
+
+
+def test_changes_that_do_not_fit_are_counted(session: Session) -> None:
+    publish(session.place, 1, {f"agent-{number}": "x" * 120 for number in range(25)})
+
+    lines = session.prompt().context.splitlines()
+
+    assert lines[-1].startswith("… and ")
+    assert all(line.endswith("x" * 120) for line in lines[1:-1])
+
+
+@pytest.mark.parametrize("name", [" lead", "\ud800x", "a\nb"])
+def test_any_session_can_be_the_one_that_is_woken(entered: places.Place, name: str) -> None:
+    Session(entered, name).prompt()
+    notify(entered, "news")
+
+    assert ringing.claim(entered, name, rungs.WATCH, time.time())
+    assert not ringing.claim(entered, "another", rungs.WATCH, time.time())

@@ -39,7 +39,7 @@ def test_a_cd_into_a_worktree_is_denied_with_what_to_type(entered: places.Place)
 
     found = answer.json["hookSpecificOutput"]
     assert (answer.code, found["permissionDecision"]) == (0, "deny")
-    for command in ("ib look w1", "ib diff w1", "ib send w1"):
+    for command in ("git diff HEAD...agent/w1", "git log HEAD..agent/w1", "ib send w1"):
         assert command in found["permissionDecisionReason"]
 
 

@@ -154,7 +154,7 @@ class TestFinding:
             done = run(shell, line_of(hook), MEGABYTE, env=environment())
             assert (done.code, done.err, done.wrote_all) == (0, "", True)
             if hook == "session-start":
-                assert "pipx install ibstatus" in json.loads(done.out)["systemMessage"]
+                assert "pipx install " in json.loads(done.out)["systemMessage"]
                 assert done.out.count("\n") == 1
             else:
                 assert done.out == ""
@@ -277,7 +277,8 @@ class TestBoth:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (hook_commands.quiet(("/p", "/x" + hook_commands.STUB), "inject-status"), True),
+        (hook_commands.quiet(("/p", str(STUB)), "inject-status"), True),
+        (hook_commands.quiet(("/p", "/gone" + hook_commands.STUB), "inject-status"), False),
         (hook_commands.quiet(("/p", "/a b" + hook_commands.STUB), "inject-status"), True),
         (hook_commands.quiet(("/p", "/a'b" + hook_commands.STUB), "inject-status"), True),
         (hook_commands.quiet(("/p", "/x" + hook_commands.STUB), "inject"), False),

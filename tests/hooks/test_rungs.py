@@ -13,7 +13,7 @@ import pytest
 
 from ibstatus.model import words
 from ibstatus.rules import hook_commands
-from ibstatus.store import locks, notices, places, rungs
+from ibstatus.store import bells, locks, notices, places, rungs
 from tests.conftest import make_agent
 from tests.hooks.conftest import STUB, Session, run_hook
 from tests.until import until
@@ -203,3 +203,36 @@ def test_the_ladder_carries_each_message_once(client, session: Session) -> None:
     assert changed(session) == 0
     assert "news" in session.prompt("<task-notification>").context
     assert changed(session) == 0
+
+
+def test_a_session_that_was_cleared_leaves_no_waiter(client, session: Session) -> None:
+    """The client lives on under another session id; nobody is told by the old one any more."""
+    one = client()
+    until(one.is_armed)
+
+    run_hook(session.place, "agent-status", session.payload("SessionEnd", reason="clear"))
+
+    assert one.answer() == "0 \n"
+
+
+def test_what_a_killed_session_would_have_heard_wakes_another(client, session: Session) -> None:
+    other = Session(session.place, "other")
+    other.prompt()
+    session.prompt()
+    one, two = client("s1"), client("other")
+    until(one.is_armed)
+    until(two.is_armed)
+    one.end()
+    notify(session.place)
+
+    assert two.answer().startswith("2 ")
+
+
+def test_when_the_hooks_are_taken_out_the_waiter_goes(client, entered: places.Place) -> None:
+    one = client()
+    until(one.is_armed)
+
+    rungs.disarm(entered)
+    bells.ring(entered)
+
+    assert one.answer() == "0 \n"

@@ -13,7 +13,7 @@ from ibstatus.store import links
 # Upstream's mandatory rules, as rules/agent_settings gives them to every agent.
 GIT = ("status", "add", "commit", "diff", "show", "log", "ls-files", "grep", "rm", "merge", "rebase", "checkout")
 AGENT = [
-    *("Bash(ib:*)", "Bash(./ib:*)", *(f"Bash(git {verb}:*)" for verb in (*GIT, "restore", "reset"))),
+    *("Bash(ib:*)", *(f"Bash(git {verb}:*)" for verb in (*GIT, "restore", "reset"))),
     *(f"Bash({name}:*)" for name in ("pwd", "ls", "head", "tail", "cat", "grep")),
     *("Read", "Write", "Edit", "MultiEdit", "Glob", "Grep", "LS", "Agent", "NotebookEdit", "WebFetch", "WebSearch"),
 ]

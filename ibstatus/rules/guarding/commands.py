@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ibstatus.rules.guarding.shell import Redirect, Script, Simple
     from ibstatus.rules.guarding.values import Fields, States
 
-COMPUTED = "{} is computed ({}), so it is not known which file it is. Type the path itself"
+COMPUTED = "{} is computed ({}), so it is not known which file it is. Type the path itself (print it first)"
+# What ends a path in code of another language; `repo-x` and `repo.x` are other folders.
+ENDS_NAME = "/\"'|,#:;) \n"
 
 
 class Refused(Exception):
@@ -115,7 +117,7 @@ class Judged(Course):
     def assign_by_name(self, name: str) -> None:
         from ibstatus.rules.guarding import environment
 
-        if name in environment.DECIDING and not (self.allow.all_shell or self.policy.yolo):
+        if environment.decides(name) and not environment.may_load(self, name):
             self.unsure(f"{name} changes which programs or rules hold. Leave it out")
 
     def assign(self, command: "Simple", states: "States") -> None:
@@ -124,7 +126,8 @@ class Judged(Course):
         environment.judge(self, command.assigns, states)
 
     def run(self, argv: "Fields", states: "States", command: "Simple") -> "Ends":
-        if self.computes and any("[" in word and ("$(" in word or "`" in word) for word in argv):
+        gap = " [" if argv[0] == "git" else "\0"  # in a message no subscript of a name
+        if self.computes and any("[" in word.replace(gap, "") and ("$(" in word or "`" in word) for word in argv):
             self.unsure("A word holds a command in brackets, which arithmetic would run. Leave that out")
         key = (self.listed, tuple(argv), states)
         if key in self.done:
@@ -151,13 +154,20 @@ class Judged(Course):
             return states, states
         text = shown(" ".join(argv))
         texts = [*texts, text]
+        if name == "git" and "".join(argv[1:2])[:1] == "-":
+            from ibstatus.rules.guarding.git_options import bare
+
+            texts.insert(0, " ".join(bare(argv)))
+            self.denied(bare(argv), texts)
         self.denied(argv, texts)
+        listed = self.listed or self.policy.yolo or self.allow.runs(texts)
+        if not listed and wrappers.is_own(argv[0]):
+            raise Refused(self.unlisted(text))
         inner = wrappers.inside(argv) if name in wrappers.TABLE else None
         if inner is not None and name != "watch":
             from ibstatus.rules.guarding import wrapped
 
             return wrapped.judge(self, name, argv, inner, states, command, texts)
-        listed = self.listed or self.policy.yolo or self.allow.runs(texts)
         handled = self.special(name, argv, states, command, listed)
         if handled is not None:
             return handled
@@ -177,7 +187,11 @@ class Judged(Course):
             raise Refused(f"A deny rule forbids: {short(texts[-1])}. Do without it, or ask with ib send or ib ask")
 
     def unlisted(self, text: str) -> str:
-        first = text.split(" ", 2)
+        first = text.split(" ")
+        if first[0] == "git":
+            from ibstatus.rules.guarding.git_options import bare
+
+            first = bare(first)
         what = " ".join(first[:2]) if first[0] in ("git", "npm", "cargo", "go", "docker") else first[0]
         return (
             f"No rule allows: {short(text)}. Allowed are the commands in permissions.allow; use one of them, "
@@ -217,6 +231,10 @@ class Judged(Course):
         from ibstatus.rules.guarding import shell
         from ibstatus.rules.guarding.shell_words import Unreadable
 
+        if who.lower().endswith(("editor", "visual")):
+            from ibstatus.rules.guarding.git_options import with_file
+
+            code = with_file(code)
         try:
             script: Script = shell.read(code, self.depth)
         except Unreadable as error:
@@ -234,12 +252,13 @@ class Judged(Course):
 
     def mentions(self, text: str, who: str) -> None:
         """Code of another language is not read, but a folder that is named in it is seen."""
+        worktrees = self.policy.worktree, self.grounds.worktree
         for folder in (self.policy.root, self.policy.agents, self.grounds.root, self.grounds.agents):
             at = text.find(folder) if len(folder) > 1 else -1
             while at >= 0:
                 after = text[at + len(folder) :]
-                own = f"{text[at:]}/".startswith((self.policy.worktree + "/", self.grounds.worktree + "/"))
-                own = own or text[at:].startswith((self.policy.worktree + '"', self.policy.worktree + "'"))
+                near = f"{text[at : at + 4096]}/"
+                own = any(near.startswith(one + end) for one in worktrees for end in ENDS_NAME)
                 if not own and not (after[:1].isalnum() or after[:1] in ("-", "_", ".")):
                     end = min([at + len(folder) + 60, *[cut for cut in map(text[at:].find, "\"' \n);") if cut > 0]])
                     raise Refused(

@@ -81,10 +81,12 @@ class Course:
     def enter(self, folder: str, inside: bool) -> None:
         """`cd` comes to this folder; `inside`: in a subshell."""
 
-    # The way through.
-
     def script(self, script: Script, states: "States") -> "Ends":
         self.scope.add(script.seq)
+        if script.arithmetic:
+            from ibstatus.rules.guarding import sums
+
+            sums.judge(self, script.sums)
         return self.seq(script.seq, states)
 
     def seq(self, seq: "Seq", states: "States") -> "Ends":
@@ -158,13 +160,15 @@ class Course:
                 self.behind = outer
 
     def command(self, command: "Simple | Block", states: "States") -> "Ends":
-        if command.redirects:
-            for redirect in command.redirects:
-                self.codes((redirect.target,), states)
-                self.redirect(redirect, states)
+        for redirect in command.redirects:
+            self.codes((redirect.target,), states)
+            self.redirect(redirect, states)
         if isinstance(command, Simple):
             return self.simple(command, states)
-        return self.block(command, states)
+        outer, self.behind = self.behind, self.behind and [command]  # how much of the input is left, nobody knows
+        done = self.block(command, states)
+        self.behind = outer
+        return done
 
     def simple(self, command: Simple, states: "States") -> "Ends":
         for _, value in command.assigns:
@@ -177,12 +181,11 @@ class Course:
         if len(states) > MOST_STATES:
             self.unsure("This line changes folders in too many ways. Use full paths instead of cd")
             states = states[:MOST_STATES]
-        ok: States = ()
-        failed: States = ()
+        ends: Ends = ((), ())
         for argv in self.scope.fields(command.words, states):
             done = self.step(argv, states, command) if argv else (states, states)
-            ok, failed = merged(ok, done[0]), merged(failed, done[1])
-        return ok, failed
+            ends = merged(ends[0], done[0]), merged(ends[1], done[1])
+        return ends
 
     def step(self, argv: "Fields", states: "States", command: Simple) -> "Ends":
         """One command with its words: a function of the line, one of the shell's own, or a program."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 AGENTS = "/.ittybitty/agents/"
 REASON = (
     "Do not cd into the worktree of agent {}: the session would stay there. "
-    'Use ib look {} and ib diff {} to see its work, ib send {} "…" to tell it something'
+    'Its work is on its branch (git log HEAD..agent/{}, git diff HEAD...agent/{}); ib send {} "…" tells it something'
 )
 
 

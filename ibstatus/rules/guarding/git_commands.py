@@ -5,18 +5,16 @@ Refs, config, remotes and hooks are the main checkout's too; some options run pr
 
 from ibstatus.rules.guarding import globs
 from ibstatus.rules.guarding.commands import Refused
-from ibstatus.rules.guarding.isolation import READ, WRITE, absolute, short
+from ibstatus.rules.guarding.isolation import READ, WRITE, absolute, is_below, short
 from ibstatus.rules.guarding.values import ANY, UNKNOWN, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ibstatus.rules.guarding.commands import Judged
     from ibstatus.rules.guarding.course import Ends
+    from ibstatus.rules.guarding.git_options import Options
     from ibstatus.rules.guarding.values import Fields, States
 
-VALUED = frozenset(
-    ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix")
-)
 LOOKS = frozenset(
     (
         "log", "show", "diff", "status", "ls-files", "ls-tree", "rev-parse", "rev-list", "blame", "grep", "cat-file",
@@ -27,7 +25,7 @@ LOOKS = frozenset(
 # In its own worktree these change nothing that others share.
 QUIET = frozenset(
     (
-        "status", "add", "commit", "diff", "show", "log", "ls-files", "grep", "rm", "mv", "merge", "rebase",
+        "status", "add", "commit", "diff", "show", "log", "ls-files", "grep", "rm", "mv", "merge",
         "restore", "reset", "blame", "rev-parse", "cherry-pick", "revert", "clean", "apply", "describe", "merge-base",
     )
 )  # fmt: skip
@@ -47,23 +45,20 @@ PLAIN = frozenset(
 )  # fmt: skip
 CODE_KEYS = frozenset(("core.editor", "core.pager", "sequence.editor", "core.sshcommand", "diff.external"))
 HARMLESS = frozenset(("true", ":", "cat", "less", "", "false", "less -R", "less -FRX", "vim", "vi", "nano", "emacs"))
-# Options after the subcommand whose value is text, code, or a program.
-MESSAGE = ("-m", "--message", "--author", "--date", "--trailer")
-TEXTS = {
-    "commit": MESSAGE,
-    "tag": MESSAGE,
-    "stash": MESSAGE,
-    "merge": MESSAGE,
-    "log": ("-S", "-G", "--grep", "--author"),
-}
+# Options after the subcommand whose value is code or a program.
 CODES = {"rebase": ("-x", "--exec"), "difftool": ("-x", "--extcmd")}
 PACKS = ("--upload-pack", "--receive-pack", "--exec")
 RUNS = {
-    "fetch": PACKS, "pull": PACKS, "push": PACKS, "clone": (*PACKS, "-u", "--template"), "init": ("--template",),
-    "ls-remote": PACKS, "archive": ("--exec", "--remote"), "fetch-pack": PACKS, "send-pack": PACKS,
-    "grep": ("--open-files-in-pager", "-O"),
+    "fetch": PACKS, "pull": PACKS, "push": PACKS, "clone": (*PACKS, "-u", "--template", "-c", "--config"),
+    "init": ("--template",), "ls-remote": PACKS, "archive": ("--exec", "--remote"), "fetch-pack": PACKS,
+    "send-pack": PACKS, "grep": ("--open-files-in-pager", "-O"),
 }  # fmt: skip
-WRITES = ("--output", "-o", "--output-directory", "--template", "--separate-git-dir")
+# Wherever they work, these run what they are given or ask other programs for secrets.
+RUNNERS = frozenset(
+    ("filter-branch", "filter-repo", "remote-ext", "remote-fd", "shell", "hook", "instaweb", "svn", "p4", "send-email")
+)
+# What leads to files that stand nowhere in the line.
+BLIND = {"apply": ("--unsafe-paths",), "hash-object": ("--stdin-paths",)}
 
 
 def judge(course: "Judged", argv: "Fields", states: "States", listed: bool) -> "Ends":
@@ -80,6 +75,8 @@ def judge(course: "Judged", argv: "Fields", states: "States", listed: bool) -> "
             f"Work in your worktree {course.grounds.worktree}",
             globs.filled(away[0][0]),
         )
+    if verb in RUNNERS or verb.startswith("credential"):
+        raise Refused(f"git {verb} runs programs or hands out passwords. Do without it, or ask with ib send or ib ask")
     for state in there:
         disguised(course, state[0])
     own = [state for state in there if state not in away and inside(course, state[0])]
@@ -89,34 +86,60 @@ def judge(course: "Judged", argv: "Fields", states: "States", listed: bool) -> "
         reason = git_shared.objection(course, verb, args)
         if reason:
             raise Refused(f"{reason}. Do without it, or ask with ib send or ib ask")
-    plain = [arg for arg in args if not arg.startswith("-")]
-    if verb == "config" and len(plain) > 1 and plain[0] not in ("get", "list", "unset"):
-        setting(course, "=".join(plain[-2:]), states)
-    code(course, verb, args, plain, there)
-    judge_words(course, verb, args, there)
+    if verb == "config":
+        settings(course, args, states)
+    from ibstatus.rules.guarding import git_options
+
+    options, plain = git_options.of(verb, args)
+    code(course, verb, args, plain, there, options)
+    judge_options(course, verb, options, there)
+    judge_words(course, verb, plain, there, options)
     course.moved = True
     return states, states
 
 
 def disguised(course: "Judged", folder: str) -> None:
     """A folder that git takes for a bare repository brings its own config, and that runs programs."""
-    while len(folder) > len(course.grounds.worktree) or folder.startswith(course.grounds.scratch + "/"):
-        if course.disk.is_folder(folder + "/objects") and course.disk.is_folder(folder + "/refs"):
+    grounds = course.grounds
+    if folder == grounds.worktree:
+        return
+    folder = resolved(course, folder)
+    scratch = grounds.real_scratch() if grounds.scratch else ""
+    while (folder != grounds.worktree and is_below(folder, grounds.worktree)) or (
+        scratch and is_below(folder, scratch)
+    ):
+        names = {name.lower() for name in course.disk.entries(folder)}
+        if "head" in names and (names >= {"objects", "refs"} or not names.isdisjoint(("config", "commondir"))):
             course.unsure(f"{short(folder)} looks like a repository of its own. Use git in your worktree")
         folder = folder.rpartition("/")[0]
 
 
+def resolved(course: "Judged", folder: str) -> str:
+    try:
+        return course.grounds.resolve(globs.filled(folder))
+    except (OSError, ValueError):
+        course.unsure(f"{short(shown(folder))} cannot be followed to a folder. Use git in your worktree")
+        return folder
+
+
 def inside(course: "Judged", folder: str) -> bool:
     """In the worktree, and not in the scratch folder, where repositories are the agent's own."""
-    return not folder.startswith(course.grounds.scratch + "/")
+    scratch = course.grounds.scratch
+    if not scratch or not folder.startswith(scratch + "/"):
+        return True
+    return not is_below(resolved(course, folder), course.grounds.real_scratch())
 
 
 def front(course: "Judged", argv: "Fields", states: "States") -> "tuple[States, int]":
     """The options before the subcommand: (where it then works, where the subcommand stands)."""
+    from ibstatus.rules.guarding import git_options
+
     at = 1
     while at < len(argv) and argv[at].startswith("-"):
         option, mark, value = argv[at].partition("=")
-        if option in VALUED and not mark:
+        if option not in git_options.VALUED and option not in git_options.ALONE:
+            course.unsure(f"git {short(shown(option))} in front of the command is not known. Leave it out")
+        if option in git_options.VALUED and not mark:
             value = argv[at + 1] if at + 1 < len(argv) else UNKNOWN
             at += 1
         at += 1
@@ -146,22 +169,33 @@ def setting(course: "Judged", text: str, states: "States") -> None:
     course.unsure(f"git -c {short(shown(key))} may run a program or lead elsewhere. Leave it out")
 
 
-def code(course: "Judged", verb: str, args: "Fields", plain: "Fields", states: "States") -> None:
-    for at, arg in enumerate(args):
-        option, mark, value = arg.partition("=")
+def settings(course: "Judged", args: "Fields", states: "States") -> None:
+    """Which word is the key depends on options, so each that could be one is judged."""
+    from ibstatus.rules.guarding import git_shared
+
+    stop = args.index("--") if "--" in args else len(args)
+    plain = [*[arg for arg in args[:stop] if not arg.startswith("-")], *args[stop + 1 :]]
+    if git_shared.config(args, plain):
+        for key, value in zip(plain, [*plain[1:], ""], strict=True):
+            if "." in key.partition("=")[0] and (value or key == plain[0]):
+                setting(course, f"{key}={value}", states)
+        if any(arg.startswith(("--g", "--sy", "--f", "-f", "--w")) and not arg.startswith("--get") for arg in args):
+            course.unsure("git config would write settings of other repositories. Leave the option out")
+
+
+def code(course: "Judged", verb: str, args: "Fields", plain: "Fields", states: "States", options: "Options") -> None:
+    from ibstatus.rules.guarding.git_options import means
+
+    for option, value, _ in options:
         for run in CODES.get(verb, ()):
-            if len(run) == 2 and arg.startswith(run) and len(arg) > 2:
-                course.inline(arg[2:], states, listed=False, who=f"git {verb}")
-            elif means(option, run):
-                course.inline(
-                    value if mark else (args[at + 1] if at + 1 < len(args) else ""),
-                    states,
-                    listed=False,
-                    who=f"git {verb}",
-                )
+            if means(option, run):
+                course.inline(value, states, listed=False, who=f"git {verb}")
         for run in RUNS.get(verb, ()):
-            if means(option, run) or (len(run) == 2 and arg.startswith(run) and arg[1:2] != "-"):
+            if means(option, run):
                 course.unsure(f"git {verb} {run} runs a program. Leave it out")
+        for run in BLIND.get(verb, ()):
+            if means(option, run):
+                course.unsure(f"git {verb} {run} leads to files that are not in the line. Name them")
     if verb == "bisect" and plain[:1] == ["run"]:
         course.inline(" ".join(args[args.index("run") + 1 :]), states, listed=False, who="git bisect")
     if verb == "submodule" and "foreach" in plain:
@@ -171,42 +205,32 @@ def code(course: "Judged", verb: str, args: "Fields", plain: "Fields", states: "
             listed=False,
             who="git submodule",
         )
-    if verb == "clone" and any(arg in ("-c", "--config") or arg.startswith("--config=") for arg in args):
-        course.unsure("git clone -c may run a program. Leave it out")
 
 
-def means(option: str, name: str) -> bool:
-    """git takes the beginning of a long option for it."""
-    return option == name or (len(option) > 3 and option.startswith("--") and name.startswith(option))
+def judge_options(course: "Judged", verb: str, options: "Options", states: "States") -> None:
+    """Files that options name: read, written, or only looking like one."""
+    from ibstatus.rules.guarding import git_options
 
-
-def judge_words(course: "Judged", verb: str, args: "Fields", states: "States") -> None:
-    """Paths among the words: pathspecs, files that are written, other repositories."""
-    at = 0
-    while at < len(args):
-        arg = args[at]
-        option, mark, value = arg.partition("=")
-        if arg in TEXTS.get(verb, ()):
-            at += 2
-            continue
-        if any(means(option, one) for one in WRITES) and writes(verb, option):
-            target = value if mark else (args[at + 1] if at + 1 < len(args) else "")
-            course.path(WRITE, target, states, f"git {verb}", strict=True)
-        elif option in ("-F", "--file") and verb != "config":
-            target = value if mark else (args[at + 1] if at + 1 < len(args) else "")
-            course.path(READ, target, states, f"git {verb}", strict=True)
-        elif not arg.startswith("-"):
-            words(course, verb, arg, states)
-        elif arg[1:2] != "-" and (arg[2:].startswith(("/", "~", "..")) or "/.." in arg):
-            course.path(READ, arg[2:], states, f"git {verb}", strict=False)
-        elif mark and (value.startswith(("/", "~", "..")) or "/.." in value):
+    reads = git_options.READS.get(verb, ("-F", "--file"))
+    for option, value, following in options:
+        if verb == "grep" and git_options.means(option, "--no-index"):
+            course.path(READ, ".", states, "git grep", whole=True, strict=True)
+        if any(git_options.means(option, one) for one in git_options.WRITES) or (
+            option == "-o" and verb in ("archive", "format-patch", "bundle")
+        ):
+            course.path(WRITE, value, states, f"git {verb}", strict=True)
+        elif any(git_options.means(option, one) for one in reads):
+            course.path(READ, value, states, f"git {verb}", strict=True)
+        elif not following and git_options.is_path(value) and option not in git_options.TEXTS.get(verb, ()):
             access = WRITE if verb in ("apply", "am", "checkout-index", "read-tree") else READ
             course.path(access, value, states, f"git {verb}", strict=False)
-        at += 1
 
 
-def writes(verb: str, option: str) -> bool:
-    return option != "-o" or verb in ("archive", "format-patch", "bundle")
+def judge_words(course: "Judged", verb: str, plain: "Fields", states: "States", options: "Options") -> None:
+    """Paths among the words: pathspecs, other repositories. The first word of grep is what is looked for."""
+    given = verb != "grep" or any(option in ("-e", "-f") for option, _, _ in options)
+    for arg in plain if given else plain[1:]:
+        words(course, verb, arg, states)
 
 
 def words(course: "Judged", verb: str, arg: str, states: "States") -> None:

@@ -20,6 +20,7 @@ SHARED = {
     "upload-pack": "serves the repository", "receive-pack": "serves the repository", "fast-import": "rewrites branches",
     "update-server-info": "serves the repository", "svn": "runs programs", "p4": "runs programs",
 }  # fmt: skip
+REBASE_VALUED = frozenset(("--onto", "--exec", "--strategy", "--strategy-option", "--empty", "--whitespace"))
 
 
 def objection(course: "Judged", verb: str, args: "Fields") -> str:
@@ -31,7 +32,7 @@ def objection(course: "Judged", verb: str, args: "Fields") -> str:
     if verb == "config":
         return config(args, plain)
     if verb == "worktree" and first != "list":
-        return "git worktree: ib makes and removes worktrees (managers: ib new-agent, ib kill)"
+        return "git worktree: ib makes and removes worktrees, not an agent"
     if verb == "remote" and first not in ("", "show", "get-url"):
         return "git remote changes where everybody's branches go"
     if verb == "branch":
@@ -40,19 +41,68 @@ def objection(course: "Judged", verb: str, args: "Fields") -> str:
         return transfer(course, verb, args, plain)
     if verb in ("stash", "reflog") and first in ("clear", "expire", "delete"):
         return f"git {verb} {first} removes what others have put there"
-    if verb == "gc" and any(arg.startswith(("--pru", "--agg")) for arg in args):
+    if verb == "gc" and any(arg.startswith(("--p", "--ag")) for arg in args):
         return "git gc --prune removes objects that others may need"
-    if verb == "symbolic-ref" and (len(plain) > 1 or any(arg in ("-d", "--delete") for arg in args)):
+    if verb == "symbolic-ref" and (len(plain) > 1 or has(verb, args, "-d", "--delete")):
         return "git symbolic-ref moves what all worktrees share"
-    if verb == "tag" and any(arg.startswith(("-d", "--d", "-f", "--fo")) for arg in args):
+    if verb == "tag" and has(verb, args, "-d", "--delete", "-f", "--force"):
         return "git tag -d and -f change tags that all worktrees share"
-    if verb in ("checkout", "switch") and any(arg.startswith("--ig") for arg in args):
+    if verb in ("checkout", "switch") and has(verb, args, "--ignore-other-worktrees"):
         return "git --ignore-other-worktrees takes a branch that is checked out elsewhere"
+    if verb in ("checkout", "switch"):
+        return taken(course, verb, args)
+    if verb == "rebase":
+        return rebased(course, args)
     return ""
 
 
+def taken(course: "Judged", verb: str, args: "Fields") -> str:
+    """-B and -C put a branch elsewhere."""
+    from ibstatus.rules.guarding import git_options
+
+    letter, long = ("-B", "--force-create") if verb == "checkout" else ("-C", "--force-create")
+    for option, value, _ in git_options.of(verb, args)[0]:
+        if (option == letter or git_options.means(option, long)) and is_foreign(course, value):
+            return f"git {verb} {letter} would move {short(shown(value))}, which is not yours{own(course)}"
+    return ""
+
+
+def rebased(course: "Judged", args: "Fields") -> str:
+    """`git rebase UPSTREAM BRANCH` moves BRANCH."""
+    from ibstatus.rules.guarding import git_options
+
+    plain: list[str] = []
+    at, root = 0, False
+    while at < len(args):
+        arg = args[at]
+        if arg.startswith("-"):
+            root = root or arg == "--root"
+            follows = git_options.cluster("rebase", arg, "x")[-1] if arg[1:2] not in ("", "-") else ("", "", False)
+            at += arg in REBASE_VALUED or follows[2]
+        else:
+            plain.append(arg)
+        at += 1
+    if (len(plain) > 1 or (root and plain)) and plain[-1] != "HEAD" and is_foreign(course, plain[-1]):
+        return f"git rebase would move {short(shown(plain[-1]))}, which is not yours{own(course)}"
+    return ""
+
+
+def own(course: "Judged") -> str:
+    return f" (yours: agent/{course.policy.agent})"
+
+
+def has(verb: str, args: "Fields", *names: str) -> bool:
+    """Is one of these options given, in a cluster or cut short?"""
+    from ibstatus.rules.guarding import git_options
+
+    return any(git_options.means(option, name) for option, _, _ in git_options.of(verb, args)[0] for name in names)
+
+
 def config(args: "Fields", plain: "Fields") -> str:
-    reads = any(arg.startswith(("--get", "--list", "-l", "--show")) for arg in args)
+    if "--" in args:  # behind it stand only words
+        plain = [*[arg for arg in args[: args.index("--")] if arg[:1] != "-"], *args[args.index("--") + 1 :]]
+        args = args[: args.index("--")]
+    reads = any(arg.startswith(("--get", "--list", "-l")) for arg in args)
     if reads or plain[:1] in (["get"], ["list"]):
         return ""
     edits = any(arg.startswith(("--a", "--u", "--rep", "-e", "--e", "--rem", "--ren")) for arg in args)
@@ -64,8 +114,8 @@ def config(args: "Fields", plain: "Fields") -> str:
 def branch(course: "Judged", args: "Fields", plain: "Fields") -> str:
     """Branches of other agents and the trunk are not this agent's to move or remove."""
     short_ = "".join([arg[1:] for arg in args if arg.startswith("-") and not arg.startswith("--")])
-    moves = any(letter in short_ for letter in "dDmMfC") or any(
-        arg in ("--delete", "--move", "--force", "--copy") for arg in args
+    moves = any(letter in short_ for letter in "dDmMfC") or has(
+        "branch", args, "--delete", "--move", "--force", "--copy"
     )
     foreign = [name for name in plain if is_foreign(course, name)]
     if moves and (foreign or not plain):
@@ -76,9 +126,12 @@ def branch(course: "Judged", args: "Fields", plain: "Fields") -> str:
 
 
 def is_foreign(course: "Judged", name: str) -> bool:
+    """agent/ID-more is this agent's as well, unless there is an agent of that name."""
     name = name.removeprefix("refs/heads/")
-    own = f"agent/{course.policy.agent}"
-    return name != own and (
+    own_ = f"agent/{course.policy.agent}"
+    if name.startswith(own_ + "-") and UNKNOWN not in name:
+        return course.disk.is_folder(f"{course.grounds.agents}/{name.removeprefix('agent/')}")
+    return name != own_ and (
         name in ("main", "master", "develop", "trunk", "HEAD") or name.startswith("agent/") or UNKNOWN in name
     )
 
@@ -89,12 +142,18 @@ def transfer(course: "Judged", verb: str, args: "Fields", plain: "Fields") -> st
         return f"git {verb} with ext:: runs a program"
     refspecs = plain[1:]
     targets = [word.lstrip("+").rpartition(":")[2] for word in refspecs]
-    here = plain[:1] in (["."], ["./"]) and any(":" in word for word in refspecs)
-    forced = any(arg.startswith(("--fo", "--mi", "--de", "--pru")) or arg in ("-f", "-d") for arg in args) or any(
-        word.startswith(("+", ":")) for word in refspecs
+    here = "".join(plain[:1]).startswith((".", "/", "~", "file:")) and any(":" in word for word in refspecs)
+    forced = (
+        any(arg.startswith(("--fo", "--m", "--de", "--pru")) for arg in args)
+        or has(verb, args, "-f", "-d")
+        or any(word.startswith(("+", ":")) for word in refspecs)
     )
     if (here or (verb == "push" and forced)) and (
         not targets or any(is_foreign(course, target) or target in ("", "HEAD") for target in targets)
     ):
-        return f"git {verb} would overwrite or remove branches that are not yours (yours: agent/{course.policy.agent})"
+        mine = f"agent/{course.policy.agent}"
+        if refspecs or verb != "push":
+            return f"git {verb} would overwrite or remove branches that are not yours (yours: {mine})"
+        remote = plain[0] if plain else "origin"
+        return f"git push by force without a branch: write git push --force-with-lease {short(remote)} {mine}"
     return ""

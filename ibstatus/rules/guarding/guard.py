@@ -25,7 +25,7 @@ CHANGES = ("write", "edit", "create", "delete", "remove", "move", "rename", "sav
 NO_PLAN = "Agents do not use plan mode. Make the plan in your answer, or ask with ib send or ib ask"
 NO_TREE = "Agents stay in their own worktree; ib makes and removes worktrees"
 WORKER_TASK = "Workers do not create tasks. Do the task you were given, and report when it is done"
-MANAGER_TASK = 'Managers create tasks as agents: ib new-agent --worker "…"'
+MANAGER_TASK = "Tasks are not kept here: do it yourself, or say that one more agent is needed (ib send, ib ask)"
 DEEPEST = 12
 
 
@@ -124,7 +124,9 @@ def of_shell(tool: str, command: str, cwd: str, policy: Policy, grounds: Grounds
     except commands.Refused as refused:
         kind = grounds.kind_of(refused.path) if refused.path else ""
         kind = "cd" if kind == "agent" and refused.who == "cd" else kind
-        return Verdict(DENY, cut(refused.reason), refused.path, kind)
+        loop = refused.who == "cd" and ("for " in command or "while " in command)
+        hint = 'In a loop write (cd "$d" && …). ' if loop else ""
+        return Verdict(DENY, cut(hint + refused.reason), refused.path, kind)
     return Verdict(ALLOW)
 
 

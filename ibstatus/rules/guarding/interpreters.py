@@ -18,8 +18,6 @@ SED = frozenset(("sed", "gsed"))
 AWK = frozenset(("awk", "gawk", "mawk", "nawk"))
 # Options whose value a shell runs.
 CODES = {
-    "tar": ("-I", "--to-command", "--use-compress-program", "--checkpoint-action", "--rsh-command", "-F",
-            "--info-script", "--new-volume-script", "--rmt-command"),
     "rsync": ("-e", "--rsh", "--rsync-path"), "rg": ("--pre",), "sort": ("--compress-program",),
     "split": ("--filter",), "zip": ("-TT", "--unzip-command"), "scp": ("-S",), "man": ("-P", "--pager"),
     "entr": (), "script": ("-c", "--command"), "su": ("-c", "--command"), "flock": ("-c", "--command"),
@@ -34,7 +32,14 @@ def is_language(name: str) -> bool:
 def codes(name: str, argv: "Fields") -> list[str]:
     """Texts that this program gives to a shell."""
     if name == "watch":
-        return [" ".join(argv[1:])]
+        from ibstatus.rules.guarding import wrappers
+
+        start, unknown = wrappers.start_of(argv)
+        return [UNKNOWN if unknown else " ".join(argv[start:])]
+    if name in ("tar", "bsdtar"):
+        from ibstatus.rules.guarding import archives
+
+        return archives.codes(argv)
     options = CODES.get(name, ())
     found = [argv[at + 1] for at, arg in enumerate(argv[:-1]) if arg in options]
     for arg in argv:
@@ -56,32 +61,51 @@ def code_of(argv: "Fields") -> list[str]:
 
 
 def script_of(name: str, argv: "Fields") -> list[str]:
-    """The programs of sed and awk that stand in the words."""
-    found: list[str] = []
-    valued = "lE" if name in SED else "Fv"
-    at, given = 1, False
+    """The programs of sed and awk that stand in the words; one in a file counts as one that runs commands."""
+    of_sed = name in SED
+    valued, found, at = ("efl" if of_sed else "Fvfeil"), [], 1
+    given, words = False, argv[:0]
     while at < len(argv):
-        arg = argv[at]
-        if arg in ("-e", "--expression", "-f", "--file"):
-            given = True
-            found += argv[at + 1 : at + 2] if arg in ("-e", "--expression") and name in SED else []
+        if argv[at][:1] != "-" or len(argv[at]) < 2:
+            words = [*words, argv[at]]
             at += 1
-        elif arg.startswith("--expression="):
-            given = True
-            found.append(arg.partition("=")[2])
-        elif arg.startswith("-") and len(arg) > 1:
-            if name in SED and not arg.startswith("--") and arg.rstrip("e") != arg and not arg[1:].strip("nrEsuze"):
-                given = True
-                found += argv[at + 1 : at + 2]
-                at += 1
-            elif len(arg) == 2 and arg[1] in valued and name not in SED:
-                at += 1
-        elif not given:
-            return [arg]
-        else:
+            if not of_sed:  # sed takes options behind its words as well
+                break
+            continue
+        option, mark, value = argv[at].partition("=")
+        letter = ""
+        if option == "--":
+            at += 1
             break
+        if option.startswith("--"):
+            letter = next((short for long, short in SCRIPTS.items() if long.startswith(option) and len(option) > 3), "")
+        else:
+            cluster = argv[at][1:]
+            stop = next((place for place, one in enumerate(cluster) if one in valued or (one == "i" and of_sed)), -1)
+            letter, value = (cluster[stop], cluster[stop + 1 :]) if stop >= 0 else ("", "")
+            mark = value
+        if letter in valued and letter and not mark:
+            at += 1
+            value = "".join(argv[at : at + 1])
+        if letter == "e":
+            found.append(value)
+        elif (
+            letter == "f"
+            or (letter in ("i", "l") and not of_sed and value != "inplace")
+            or (letter == "i" and of_sed and "/" in value)
+        ):
+            found.append(RUNS)
+        given = given or letter in ("e", "f")
         at += 1
-    return found
+    found += [] if given else [*words, *argv[at : at + 1]][:1]
+    return ["\n".join(found)] if found else []
+
+
+RUNS = "@e"  # a program that neither sed nor awk can be sure of
+SCRIPTS = {
+    "--expression": "e", "--source": "e", "--file": "f", "--in-place": "i", "--include": "i", "--load": "l",
+    "--exec": "f", "--field-separator": "F", "--assign": "v", "--line-length": "l",
+}  # fmt: skip
 
 
 def sed_uses(script: str) -> "tuple[list[Use], bool]":
@@ -156,16 +180,7 @@ def behind(script: str, at: int, mark: str) -> int:
 
 
 def awk_uses(program: str) -> "tuple[list[Use], bool]":
-    """Text in quotes that is a path, and whether it runs other programs."""
-    bare = program.replace(" ", "").replace("||", "")
-    if (
-        any(word in bare for word in ("system(", '|"', '"|', "|&", "|getline", "@load", "@include"))
-        or UNKNOWN in program
-    ):
-        return [], False
-    if "getline" in bare or ">" in bare:
-        writes = ">" in bare
-        quoted = program.split('"')[1::2]
-        paths = [text for text in quoted if text.startswith(("/", "..", "~")) or "/.." in text]
-        return [(WRITE if writes else READ, text, False) for text in paths], True
-    return [], True
+    """(files that it names, is it all understood and runs no other program)."""
+    from ibstatus.rules.guarding import awk
+
+    return awk.uses(program) if UNKNOWN not in program else ([], False)

@@ -111,7 +111,7 @@ class Grounds:
     def data_of_others(self, real: str) -> str:
         return (
             f"{short(real)} is another agent's or ib's own data. "
-            f"Work in your worktree {self.worktree}; use ib look, ib diff, ib send for other agents"
+            f"Work in your worktree {self.worktree}; what others did is on their branches (git diff HEAD...agent/ID)"
         )
 
     def kind_of(self, path: str) -> str:

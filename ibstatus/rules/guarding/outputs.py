@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 LONGEST = 500
 NUMBERS = frozenset(("seq", "nproc", "date", "wc", "id", "whoami", "uname", "hostname", "arch", "pgrep", "getconf"))
 SELECTS = frozenset(("sort", "uniq", "head", "tail", "tac", "shuf"))
-NAMES_OF_GIT = frozenset(
-    ("ls-files", "merge-base", "describe", "rev-list", "symbolic-ref", "for-each-ref", "hash-object")
-)
-NAMING = ("--name-only", "--name-status", "--show-current", "--porcelain", "-s", "--short")
-PRINTS_PATHS = ("/", ".", "~", "--git", "--abs", "--sq", "--path", "--show-s", "--show-c", "--resolve", "--prefix")
+JOINTS = {"%s": "", "%s\\n": "\n", "%s ": " "}  # of printf
 
 
 def of(seq: "Seq", scope: "Scope", states: "States") -> list[str]:
@@ -58,9 +54,10 @@ def printed(argv: "Fields", scope: "Scope", states: "States") -> list[str]:
     if name == "pwd":
         return [state[0] for state in states]
     if name == "echo":
-        return [" ".join(args[1:] if args[:1] == ["-n"] else args)] if args[:1] != ["-e"] else [UNKNOWN]
+        return [echoed(args)]
     if name == "printf":
-        return [" ".join(args[1:])] if args[:1] and args[0] in ("%s", "%s\\n", "%s ") else [UNKNOWN]
+        end = JOINTS.get(args[0]) if args else None
+        return ["".join([arg + end for arg in args[1:]]).rstrip("\n")] if end is not None else [UNKNOWN]
     if name in NUMBERS:
         return [UNKNOWN if any("/" in arg or ".." in arg or arg in ("-a", "-l", "-f") for arg in args) else ANY]
     if name == "basename":
@@ -84,6 +81,14 @@ def printed(argv: "Fields", scope: "Scope", states: "States") -> list[str]:
     return [UNKNOWN]
 
 
+def echoed(args: "Fields") -> str:
+    """What a backslash and other options mean depends on the shell."""
+    words = args[1:] if args[:1] == ["-n"] else args
+    if any("\\" in word for word in words) or "".join(words[:1])[:1] == "-":
+        return UNKNOWN
+    return " ".join(words)
+
+
 def last(path: str) -> str:
     name = path.rstrip("/").rpartition("/")[2] or ANY
     return ANY if ANY in name else name
@@ -95,33 +100,11 @@ def folder(path: str) -> str:
 
 
 def git(args: "Fields", scope: "Scope") -> list[str]:
-    verb = args[0] if args else ""
-    if any(is_shaping(arg) for arg in args):
-        return [UNKNOWN]
-    if verb == "rev-parse":
-        if "--show-toplevel" in args:
-            return [scope.project]
-        return [UNKNOWN if any(arg.startswith(PRINTS_PATHS) for arg in args[1:]) else ANY]
-    if verb in NAMES_OF_GIT:
-        return [ANY]
-    if verb in ("diff", "diff-tree", "branch", "status"):
-        return [ANY] if any(arg in NAMING for arg in args) else [UNKNOWN]
-    if verb in ("show", "log"):
-        form = [
-            arg.partition("=")[2].removeprefix("format:") for arg in args if arg.startswith(("--format=", "--pretty="))
-        ]
-        return [ANY] if form and form[-1] in ("", "%H", "%h", "%as", "%ct") else [UNKNOWN]
-    if verb == "grep":
-        return [ANY] if any(arg in ("-l", "-L", "--files-with-matches", "--name-only") for arg in args) else [UNKNOWN]
-    return [UNKNOWN]
+    if args[:1] == ["rev-parse"] and "--show-toplevel" in args:
+        return [scope.project]
+    from ibstatus.rules.guarding import git_outputs
 
-
-def is_shaping(arg: str) -> bool:
-    """An option whose value is printed as it stands could print any path."""
-    value = arg.partition("=")[2]
-    for mark in ("%(", "%H", "%h", "%as", "%ct"):
-        value = value.replace(mark, "")
-    return arg.startswith("-") and any(mark in value for mark in "/.%")
+    return [ANY if git_outputs.is_tame(args) else UNKNOWN]
 
 
 def listed(args: "Fields", plain: "Fields") -> list[str]:

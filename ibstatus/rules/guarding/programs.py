@@ -52,7 +52,7 @@ WHOLE = frozenset(
     )
 )  # fmt: skip
 MOUNTS = frozenset(("docker", "podman", "nerdctl"))
-RECURSIVE = {"grep": "rR", "egrep": "rR", "ls": "R", "cp": "rRa", "diff": "r", "zgrep": "rR"}
+RECURSIVE = {"grep": "rR", "egrep": "rR", "fgrep": "rR", "ls": "R", "cp": "rRa", "diff": "r", "zgrep": "rR"}
 # Short options whose value is the next word, which is no file.
 VALUED = {
     "head": "nc", "tail": "ncs", "sort": "ktS", "cut": "dfbc", "uniq": "fsw", "paste": "d", "join": "t12oaevj",
@@ -64,6 +64,10 @@ VALUED = {
     "hexdump": "ensv",
     "strings": "ntes", "split": "abln", "less": "pPx", "shred": "ns", "fd": "edEtS", "fdfind": "edEtS", "bat": "lrH",
 }  # fmt: skip
+# Letters whose value is a file to read.
+FILES = {"grep": "f", "egrep": "f", "fgrep": "f", "zgrep": "f", "rg": "f", "date": "fr", "sed": "f", "gsed": "f"}
+# The value is what is looked for, or stands between fields.
+SOUGHT = {"grep": "e", "egrep": "e", "fgrep": "e", "zgrep": "e", "rg": "eg", "sed": "e", "gsed": "e", "cut": "d"}
 TWO_WORDS = frozenset(("--arg", "--argjson"))  # jq
 # Options that name a file to write.
 OUTPUTS = {
@@ -75,6 +79,7 @@ OUTPUTS = {
 }  # fmt: skip
 # Which short options bring the pattern; -e of jq is a switch.
 GIVES = {"jq": "f", "yq": "f", "awk": "f", "gawk": "fe", "mawk": "f", "nawk": "f", "rg": "ef", "ag": ""}
+GIVING = ("--file", "--files", "--expression", "--regexp", "--from-file")
 FILE_AFTER = {"-f": 1, "--file": 1, "--from-file": 1, "--slurpfile": 2, "--rawfile": 2}
 LONG_OUTPUTS = ("--output", "--outfile", "--out", "--out-dir", "--outDir", "--output-dir", "--target-directory")
 
@@ -103,7 +108,7 @@ def uses(name: str, argv: "Fields") -> "list[Use]":
         made += searched(name, argv, words, whole)
     elif name in STRICT:
         made += [(READ, word, whole) for word in words]
-        if name in WHOLE and not words:
+        if whole and not words:
             made.append((READ, ".", whole))
     return made
 
@@ -113,7 +118,7 @@ def is_recursive(name: str, argv: "Fields") -> bool:
         return False
     long = ("--rec", "--deref", "--dir", "--arch")
     return (
-        "recurse" in argv
+        any(arg.endswith("recurse") for arg in argv)
         or any(letter in letters(argv) for letter in RECURSIVE[name])
         or any(arg.startswith(long) for arg in argv)
     )
@@ -125,7 +130,7 @@ def letters(argv: "Fields") -> str:
 
 def plain_words(name: str, argv: "Fields", made: "list[Use]") -> "Fields":
     """The words that are neither options nor their values; files named by options are added to `made`."""
-    valued, outputs = VALUED.get(name, ""), OUTPUTS.get(name, ())
+    outputs = OUTPUTS.get(name, ())
     words: Fields = []
     at, options = 1, True
     while at < len(argv):
@@ -147,21 +152,35 @@ def plain_words(name: str, argv: "Fields", made: "list[Use]") -> "Fields":
             elif writes:
                 made += [(WRITE, word, False) for word in argv[at + 1 : at + 2]]
                 at += 1
-        elif len(arg) > 2 and arg[:2] in outputs:
-            made.append((WRITE, arg[2:], False))
-        elif valued and ends_valued(arg, valued):
-            at += 1
-        elif len(arg) > 2 and arg[2] in "/~." and arg[1] not in valued:
-            made.append((READ, arg[2:], False))
+        else:
+            at += cluster(name, arg, argv[at + 1] if at + 1 < len(argv) else "", made)
         at += 1
     return words
 
 
-def ends_valued(arg: str, valued: str) -> bool:
-    for at, letter in enumerate(arg[1:], 1):
-        if letter in valued:
-            return at == len(arg) - 1
+def cluster(name: str, arg: str, following: str, made: "list[Use]") -> bool:
+    """`-nf x`: letters, of which one may have a value; is that the next word? Files are added to `made`."""
+    valued, outputs = VALUED.get(name, ""), OUTPUTS.get(name, ())
+    for at, letter in enumerate(arg[1:], 2):
+        value = arg[at:] or following
+        if "-" + letter in outputs:
+            made.append((WRITE, value, False))
+        elif letter in FILES.get(name, ""):
+            made.append((READ, value, False))
+        elif letter in valued:
+            if letter not in SOUGHT.get(name, "") and leads(value):
+                made.append((READ, value, False))
+        else:
+            if arg[at : at + 1] in ("/", "~", "."):
+                made.append((READ, arg[at:], False))
+                return False
+            continue
+        return not arg[at:]
     return False
+
+
+def leads(text: str) -> bool:
+    return text.startswith(("/", "~", "..")) or "/.." in text
 
 
 def copied(name: str, argv: "Fields", words: "Fields") -> "list[Use]":
@@ -205,7 +224,8 @@ def searched(name: str, argv: "Fields", words: "Fields", whole: bool) -> "list[U
 def gives_pattern(arg: str, valued: str, letters_: str) -> bool:
     """Does this option bring the pattern or program, so that every plain word is a file?"""
     if arg.startswith("--"):
-        return arg.partition("=")[0] in ("--file", "--files", "--expression", "--regexp", "--from-file")
+        option = arg.partition("=")[0]
+        return len(option) > 2 and any(one.startswith(option) for one in GIVING)
     if not arg.startswith("-"):
         return False
     for letter in arg[1:]:
@@ -234,7 +254,10 @@ def candidates(arg: str) -> "Fields":
     found = [arg] if arg[:1] not in "-/" or ".." in arg else []
     text = arg
     if arg.startswith("-") and not arg.startswith("--") and len(arg) > 2:
-        found.append(arg[2:])
+        stop = 2
+        while stop < min(len(arg), 12) and arg[stop].isalpha():
+            stop += 1
+        found += [arg[at:] for at in range(2, stop + 1)]  # any letter of the cluster may have the rest as its value
         text = arg[2:]
     for mark in "=,@":
         text = text.replace(mark, ":")

@@ -23,7 +23,7 @@ LONGEST_NAME = 300  # of a variable with its subscript; a longer one is no name
 
 
 class Simple:
-    """`assigns`: (name, value) with a list of Words for an array. `redirects`: (operator, descriptor, target)."""
+    """`assigns`: (name, value), name+ for +=, a list of Words for an array. `redirects`: in the line's order."""
 
     __slots__ = ("assigns", "end", "redirects", "source", "start", "words")
 
@@ -63,16 +63,17 @@ class Redirect:
 class Script:
     """`arithmetic`: an expression is computed somewhere, and that can run what a variable holds."""
 
-    __slots__ = ("arithmetic", "seq")
+    __slots__ = ("arithmetic", "seq", "sums")
 
-    def __init__(self, seq: "Seq", arithmetic: bool) -> None:
+    def __init__(self, seq: "Seq", reader: "Reader") -> None:
         self.seq = seq
-        self.arithmetic = arithmetic
+        self.arithmetic = reader.arithmetic
+        self.sums = reader.sums
 
 
 def read(text: str, depth: int = 0) -> Script:
     reader = Reader(text, depth)
-    return Script(reader.whole(), reader.arithmetic)
+    return Script(reader.whole(), reader)
 
 
 class Reader(Words):
@@ -94,6 +95,7 @@ class Reader(Words):
         reader = Reader(text, self.depth + 1)
         seq = reader.whole()
         self.arithmetic = self.arithmetic or reader.arithmetic
+        self.sums += reader.sums
         self.commands += reader.commands
         return seq
 

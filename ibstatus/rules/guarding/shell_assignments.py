@@ -1,7 +1,7 @@
 """name=value, name[3]+=value and name=(…) in front of a command."""
 
 from ibstatus.rules.guarding.shell import Reader, Simple
-from ibstatus.rules.guarding.shell_words import ENDS, NAME, Unreadable, Word
+from ibstatus.rules.guarding.shell_words import ENDS, NAME, TEXT, Unreadable, Word
 
 SUBSCRIPT = NAME | frozenset("@*-+ $#.")
 
@@ -20,15 +20,17 @@ def read(reader: Reader, command: Simple) -> bool:
         if not SUBSCRIPT.issuperset(text[stop + 1 : close]):
             raise Unreadable("it has a subscript that is more than a name or a number")
         reader.arithmetic = True
+        reader.sums.append([(TEXT, text[stop + 1 : close].replace("$", " "), True)])
         stop = close + 1
-    stop += text.startswith("+=", stop)
+    added = text.startswith("+=", stop)
+    stop += added
     if not text.startswith("=", stop):
         return False
     reader.at = stop + 1
     if text.startswith("(", stop + 1):
         command.assigns.append((name, array(reader)))
     else:
-        command.assigns.append((name, reader.word()))
+        command.assigns.append((name + "+" * added, reader.word()))
     return True
 
 

@@ -7,6 +7,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ibstatus.rules.guarding.shell import Seq
 
+NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", "-t"))
+
 
 def read(reader: Reader, word: str) -> Block:
     """The block whose first word this is ('' for a parenthesis), with its redirects."""
@@ -227,7 +229,7 @@ def test_of(reader: Reader) -> Block:
             raise Unreadable("']]' is missing")
         if reader.text.startswith("]]", reader.at) and reader.text[reader.at + 2 : reader.at + 3] in ("", *ENDS):
             reader.at += 2
-            reader.arithmetic = True
+            compared(reader, words)
             return Block(TEST, [], "[[", words)
         char = reader.text[reader.at]
         if char == ";":
@@ -236,6 +238,14 @@ def test_of(reader: Reader) -> Block:
             reader.at += 1
             continue
         words.append(reader.word())
+
+
+def compared(reader: Reader, words: list[Word]) -> None:
+    """[[ computes what stands beside a comparison of numbers, and the subscript of a name after -v."""
+    for at, word in enumerate(words):
+        if word.text in NUMERIC:
+            reader.arithmetic = True
+            reader.sums += [one.pieces for one in words[max(at - 1, 0) : at + 2] if one is not word]
 
 
 def body(reader: Reader, name: str) -> Block:

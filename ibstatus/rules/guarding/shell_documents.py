@@ -60,16 +60,17 @@ def ending_of_joined(text: str, start: int, pending: Pending) -> tuple[int, int]
 def ending_by_lines(text: str, start: int, pending: Pending, *, joined: bool) -> tuple[int, int]:
     at = start
     while at < len(text):
-        stop, line = at, ""
+        stop, parts = at, []
         while True:
             newline = text.find("\n", stop)
             newline = len(text) if newline < 0 else newline
-            line += text[stop:newline]
+            part = text[stop:newline]
             stop = newline + 1
-            slashes = len(line) - len(line.rstrip("\\"))
+            slashes = len(part) - len(part.rstrip("\\"))
             if not joined or slashes % 2 == 0 or stop > len(text):
                 break
-            line = line[:-1]
+            parts.append(part[:-1])
+        line = "".join([*parts, part])
         if (line.lstrip("\t") if pending.strips else line) == pending.delimiter:
             return at, min(stop, len(text))
         at = stop
@@ -92,5 +93,6 @@ def expanded(reader: shell.Reader, body: str) -> Word:
         inside.at = stop
         inside.in_quotes(pieces, body[stop], stop)
     reader.arithmetic = reader.arithmetic or inside.arithmetic
+    reader.sums += inside.sums
     reader.commands += inside.commands
     return Word(body, 0, len(body), pieces, True, inside.codes)

@@ -35,6 +35,8 @@ def backticks(words: Words, pieces: "list[Piece]", quoted: bool) -> None:
 def is_arithmetic(words: Words, at: int) -> bool:
     """Read up to `))`; False, with nothing kept, when it turns out to be two parentheses that follow each other."""
     text, before, open_ = words.text, len(words.codes or ()), 0
+    pieces: list[Piece] = []
+    plain = at
     while at < words.end:
         char = text[at]
         if char == "(":
@@ -44,11 +46,13 @@ def is_arithmetic(words: Words, at: int) -> bool:
                 if text.startswith("))", at):
                     words.at = at + 2
                     words.arithmetic = True
+                    words.sums.append([*pieces, (TEXT, text[plain:at], True)])
                     return True
                 break
             open_ -= 1
         elif char in "$`\"'\\":
-            at = quoted_in(words, at, char)
+            pieces.append((TEXT, text[plain:at], True))
+            at = plain = quoted_in(words, at, char, pieces)
             continue
         at += 1
     if words.codes is not None:
@@ -56,18 +60,17 @@ def is_arithmetic(words: Words, at: int) -> bool:
     return False
 
 
-def quoted_in(words: Words, at: int, char: str) -> int:
+def quoted_in(words: Words, at: int, char: str, pieces: "list[Piece]") -> int:
     if char in "'\\":
         raise Unreadable("it has quotes in arithmetic")
-    scrap: list[Piece] = []
     words.at = at
     if char == '"':
         words.at = at + 1
-        words.double(scrap)
+        words.double(pieces)
     elif char == "$":
-        words.dollar(scrap, True)
+        words.dollar(pieces, True)
     else:
-        backticks(words, scrap, True)
+        backticks(words, pieces, True)
     return words.at
 
 

@@ -1,6 +1,7 @@
 """${…}: which variable, and what is done with its value."""
 
 from ibstatus.rules.guarding.shell_words import (
+    ALL_OF,
     CUT,
     DEFAULT,
     NAME,
@@ -36,13 +37,18 @@ def read_inside(words: Words, quoted: bool) -> "Piece":
         rest(words, quoted, True)
         return TAME, "", quoted
     if text.startswith("!", words.at):
-        rest(words, quoted, True)
-        return OPEN, "", quoted
+        inside = rest(words, quoted, True)
+        if text[inside.end - 1] not in "@*" and not inside.raw.endswith(("[@]", "[*]")):
+            words.arithmetic = True  # the value is a name, with a subscript perhaps
+            words.sums.append([(TEXT, inside.raw[1:], True)])
+            return OPEN, "", quoted
+        return OPEN, inside.raw[1:].partition("[")[0], quoted  # the keys of an array
     name = named(words)
     if not name:
         raise Unreadable("it has ${…} without a plain name")
-    if text.startswith("[", words.at) and not subscript(words):
-        name += ONE_OF
+    if text.startswith("[", words.at):
+        name += ALL_OF if text.startswith(ALL_OF, words.at) else ""
+        name += "" if subscript(words) else ONE_OF
     at = words.at
     char = text[at : at + 1]
     if char == "}":
@@ -54,7 +60,10 @@ def read_inside(words: Words, quoted: bool) -> "Piece":
         operator = after if char == ":" else char
         if operator == "=" and decides(name):
             raise Unreadable(f"${{{name}:=…}} changes which programs or rules hold")
-        return DEFAULT, (name, operator, rest(words, quoted, False)), quoted
+        word = rest(words, quoted, False)
+        if operator == "=":
+            words.sums.append(word.pieces)
+        return DEFAULT, (name, operator, word), quoted
     if char in ("%", "#"):
         operator = char * 2 if after == char else char
         words.at = at + len(operator)
@@ -66,8 +75,10 @@ def read_inside(words: Words, quoted: bool) -> "Piece":
         return CUT, (name, "//" if after == "/" else "/", rest(words, quoted, True)), quoted
     if char in ("^", ",", ":", "@"):
         words.at = at + 1
-        words.arithmetic = words.arithmetic or char == ":"
-        rest(words, quoted, True)
+        change = rest(words, quoted, True)
+        if char == ":":
+            words.arithmetic = True
+            words.sums.append(change.pieces)
         return OPEN, "", quoted
     raise Unreadable("it has a ${…} that is not bash")
 
@@ -75,7 +86,7 @@ def read_inside(words: Words, quoted: bool) -> "Piece":
 def decides(name: str) -> bool:
     from ibstatus.rules.guarding import environment
 
-    return name in environment.DECIDING
+    return environment.decides(name)
 
 
 def named(words: Words) -> str:
@@ -97,7 +108,9 @@ def subscript(words: Words) -> bool:
     """Is it [@] or [*], all there is? [@], [*], [3], [name]; an expression with more in it can run commands."""
     close = words.text.find("]", words.at)
     inside = words.text[words.at + 1 : close] if close > 0 else "$"
-    words.arithmetic = words.arithmetic or inside not in ("@", "*")
+    if inside not in ("@", "*"):
+        words.arithmetic = True
+        words.sums.append([(TEXT, inside.replace("$", " "), True)])
     if not all(char in NAME or char in "@*-+ $#" for char in inside):
         raise Unreadable("it has a subscript that is more than a name or a number")
     words.at = close + 1

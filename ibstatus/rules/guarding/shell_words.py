@@ -21,6 +21,7 @@ DEFAULT = 8  # ${x:-word}: (name, operator, Word)
 PIPE = 9  # <(…): a Seq
 
 ONE_OF = "[]"  # behind the name of an array of which one element is meant
+ALL_OF = "[*]"  # … of which all are, in one word
 
 MARK = "\0"
 BLANKS = " \t"
@@ -85,6 +86,7 @@ class Words:
         self.in_document = in_document
         self.pending: list[Any] = []  # here-documents whose text comes after this line
         self.arithmetic = False
+        self.sums: list[list[Piece]] = []  # what is computed
         self.codes: list[Any] | None = None
         self.low = self.high = 0  # the part of the text that `marks` stands for
         self.marks = ""

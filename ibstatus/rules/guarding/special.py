@@ -3,11 +3,10 @@
 Each answers where the shell stands then, or None when it is judged like any program after all.
 """
 
-from ibstatus.rules.guarding import wrappers
+from ibstatus.rules.guarding import shells, wrappers
 from ibstatus.rules.guarding.commands import Refused
-from ibstatus.rules.guarding.course import merged
 from ibstatus.rules.guarding.isolation import READ, WRITE, short
-from ibstatus.rules.guarding.shell_words import TEXT, Word
+from ibstatus.rules.guarding.shell_words import GLOB, TEXT, Word
 from ibstatus.rules.guarding.values import ANY, UNKNOWN, shown
 
 TYPE_CHECKING = False
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
     from ibstatus.rules.guarding.values import Fields, States
 
 DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "alias"))
-REREADS = frozenset(("cdablevars", "autocd", "expandaliases", "cdspell", "extglob", "extendedglob"))
 READ_CODE = frozenset(
     ("sed", "gsed", "awk", "gawk", "mawk", "nawk", "ed", "ex", "vim", "sqlite3", "make", "gdb", "m4", "bc")
 )
+NAMES = frozenset(("read", "mapfile", "readarray", "export", "declare", "typeset", "local", "readonly"))
 # These compute what stands in brackets in their words, and that can run a command.
 COMPUTES = frozenset(("let", "unset", "read", "test", "[", "wait", "getopts", "mapfile", "readarray", *DECLARES))
 
@@ -32,7 +31,7 @@ def judge(
     if name == "ib":
         return ib(course, argv[1:], states, listed)
     if name in wrappers.SHELLS:
-        return shell(course, name, argv, states, command, listed)
+        return shells.judge(course, name, argv, states, command, listed)
     if name == "eval":
         return course.inline(" ".join(argv[1:]), states, listed=listed, who="eval")
     if name == "trap":
@@ -43,9 +42,9 @@ def judge(
     if name in ("find", "fd", "fdfind"):
         return find(course, name, argv, states, command, listed)
     if name in ("source", ".") and "".join(argv[1:2]).startswith("/dev/"):
-        return from_input(course, name, argv[1], states, command, listed)
+        return shells.from_input(course, name, argv[1], states, command, listed)
     if name in COMPUTES or name == "printf":
-        of_the_shell(course, name, argv, states)
+        of_the_shell(course, name, argv, states, command)
         return None
     if name in ("ln", "mv", "gmv", "cp", "gcp"):
         from ibstatus.rules.guarding import symlinks
@@ -53,7 +52,7 @@ def judge(
         symlinks.judge(course, name, argv, states)
         return None
     if name in ("shopt", "set", "setopt"):
-        options(course, name, argv)
+        shells.options(course, name, argv)
         return None
     from ibstatus.rules.guarding import interpreters
 
@@ -90,65 +89,6 @@ def ib(course: "Judged", words: "Fields", states: "States", listed: bool) -> "En
     return states, states
 
 
-def shell(
-    course: "Judged", name: str, argv: "Fields", states: "States", command: "Simple", listed: bool
-) -> "Ends | None":
-    """`sh -c …` is read; a script is a matter of the rules; what comes by a pipe is read if it is known."""
-    code, rest = wrappers.code_of_shell(argv)
-    if any("=" in arg or UNKNOWN in arg for arg in argv[1:2]) and code is None:
-        course.unsure(f"What {name} runs is computed. Type the command itself")
-    if code is None:
-        if rest[0].startswith("/dev/"):
-            own = from_input(course, name, rest[0], states, command, listed)
-            return merged(states, *own), states
-        return None
-    if code:
-        words = tuple([Word(one, 0, len(one), [(TEXT, one, True)], True, None) for one in rest[1:]])
-        if words:
-            from ibstatus.rules.guarding import variables
-
-            course.scope.values_of("@")
-            variables.arguments(course.scope.assigned, words)
-            course.scope.seen.clear()
-        own_shell(course, code, states, listed, name)
-        return states, states
-    for text in given(course, command, states):
-        if text == UNKNOWN:
-            course.unsure(f"What is piped into {name} is not known. Type the commands in the line itself")
-        else:
-            own_shell(course, text, states, listed, name)
-    return states, states
-
-
-def from_input(course: "Judged", name: str, path: str, states: "States", command: "Simple", listed: bool) -> "Ends":
-    """Commands that are read from /dev/stdin: known when the line holds them."""
-    ends: Ends = ((), ())
-    for text in given(course, command, states) if path == "/dev/stdin" else [UNKNOWN]:
-        if text == UNKNOWN:
-            course.unsure(f"What {name} reads is computed. Type the commands in the line itself")
-            return states, states
-        done = course.inline(text, states, listed=listed, who=name)
-        ends = merged(ends[0], done[0]), merged(ends[1], done[1])
-    return ends
-
-
-def own_shell(course: "Judged", code: str, states: "States", listed: bool, who: str) -> None:
-    """A shell of its own knows no function of this one."""
-    outer, course.functions = course.functions, {}
-    course.apart(lambda: course.inline(code, states, listed=listed, who=who))
-    course.functions = outer
-
-
-def given(course: "Judged", command: "Simple", states: "States") -> list[str]:
-    """What a program reads on its standard input, where the line says it."""
-    for redirect in command.redirects:
-        if redirect.operator in ("<<", "<<-", "<<<"):
-            return [" ".join(fields) for fields in course.scope.alternatives(redirect.target, states)]
-        if redirect.operator == "<":
-            return [UNKNOWN]
-    return course.piped(states)
-
-
 def find(course: "Judged", name: str, argv: "Fields", states: "States", command: "Simple", listed: bool) -> "Ends":
     if not listed:
         raise Refused(course.unlisted(shown(" ".join([name, *argv[1:]]))))
@@ -170,6 +110,8 @@ def find(course: "Judged", name: str, argv: "Fields", states: "States", command:
             course.path(WRITE, argv[at + 1], states, name, strict=True)
         elif arg in ("-newer", "-anewer", "-cnewer", "-samefile", "-files0-from") or arg.startswith("-newer"):
             course.path(READ, argv[at + 1], states, name, strict=False)
+    if any(arg.startswith("-files0-from") for arg in argv):
+        course.unsure("Where find starts stands in a file. Type the folders")
     for one in commands:
         for start in starts:
             inner = [word.replace("{}", f"{start.rstrip('/')}/{ANY}") for word in one]
@@ -177,13 +119,6 @@ def find(course: "Judged", name: str, argv: "Fields", states: "States", command:
                 course.judge(inner, states, command, [])
     course.moved = course.moved or removes or bool(commands)
     return states, states
-
-
-def options(course: "Judged", name: str, argv: "Fields") -> None:
-    """Options of the shell that change how the rest of the line is read."""
-    for word in argv[1:]:
-        if word.replace("_", "").lower() in REREADS:
-            course.unsure(f"{name} {short(shown(word))} changes how this line is read. Leave it out")
 
 
 def language(course: "Judged", argv: "Fields", states: "States", command: "Simple") -> None:
@@ -211,17 +146,39 @@ def read_code(course: "Judged", who: str, states: "States", command: "Simple") -
             course.mentions(text, who)
 
 
-def of_the_shell(course: "Judged", name: str, argv: "Fields", states: "States") -> None:
-    words = argv[1:] if name != "printf" else argv[2:3] if argv[1:2] == ["-v"] else []
-    if any(("$(" in word or "`" in word) and "[" in word for word in words):
+def beginning(word: Word) -> str:
+    """What of a word is there before anything is expanded."""
+    text = ""
+    for kind, value, _ in word.pieces:
+        if kind not in (TEXT, GLOB):
+            break
+        text += value
+    return text.removeprefix("-v")
+
+
+def of_the_shell(course: "Judged", name: str, argv: "Fields", states: "States", command: "Simple") -> None:
+    words = named_by(name, argv)
+    if any(("$(" in word or "`" in word) and "[" in word for word in [*words, *argv[1:]] if name != "printf" or words):
         course.unsure(f"A word of {name} holds a command in brackets, which {name} would run. Leave that out")
-    if name in ("read", "mapfile", "readarray", "getopts") or (name == "printf" and words):
+    if any(UNKNOWN in word.partition("=")[0] for word in words):
+        course.unsure(f"Which variable {name} sets is computed. Type its name")
+    if name in ("read", "mapfile", "readarray", "getopts", "printf"):
         for word in words:
             course.assign_by_name(word)
-    if name in ("declare", "typeset", "local") and any(arg[:1] == "-" and "n" in arg for arg in argv[1:]):
+    if name in NAMES or name == "printf":
+        literal = [beginning(word) for word in command.words]
+        if not all(any(one.startswith(shown(word).partition("=")[0]) for one in literal) for word in words):
+            course.unsure(f"Which variable {name} sets is computed. Type its name")
+    letters = "".join([arg[1:] for arg in argv[1:] if arg[:1] in ("-", "+") and arg[1:2] != "-"])
+    if name in ("declare", "typeset", "local", "export", "readonly") and "n" in letters and name != "export":
         course.unsure("A variable that is another's name cannot be followed. Use the variable itself")
-    if name in ("mapfile", "readarray") and "-C" in argv:
+    if name in ("mapfile", "readarray") and "C" in letters:
         course.unsure(f"{name} -C runs a command. Use a loop")
+    if name == "let" or (name in ("declare", "typeset", "local") and "i" in letters):
+        from ibstatus.rules.guarding import sums
+
+        for word in words:
+            sums.text(course, word)
     if name in DECLARES:
         from ibstatus.rules.guarding import environment
 
@@ -230,7 +187,36 @@ def of_the_shell(course: "Judged", name: str, argv: "Fields", states: "States") 
             if mark and name == "alias":
                 course.inline(value, states, listed=False, who="alias")
             elif mark:
-                environment.judge_one(course, variable.rstrip("+"), value, states)
+                environment.judge_one(course, variable, value, states)
+
+
+# The letters of options whose value is a word of its own, for the commands that take names of variables.
+WITH_VALUE = {"read": "adinNptu", "mapfile": "dnOsuCc", "readarray": "dnOsuCc"}
+
+
+def named_by(name: str, argv: "Fields") -> "Fields":
+    """The words that are names of variables, or assign to them."""
+    if name in ("printf", "test", "[", "wait"):
+        option = {"printf": "-v", "wait": "-p"}.get(name, "-v")
+        found = [argv[at + 1] for at, arg in enumerate(argv[:-1]) if arg in (option, "-R")]
+        if name in ("printf", "wait"):
+            found += [arg[2:] for arg in argv[1:2] if arg.startswith(option) and len(arg) > 2]
+        return found if name != "printf" or (argv[1:2] != [] and argv[1].startswith("-v")) else []
+    words: list[str] = []
+    valued, at, options = WITH_VALUE.get(name, ""), 1, True
+    while at < len(argv):
+        arg = argv[at]
+        if options and arg == "--":
+            options = False
+        elif options and arg[:1] in ("-", "+") and len(arg) > 1 and name != "let":
+            stop = next((place for place, letter in enumerate(arg[1:], 1) if letter in valued), 0)
+            if stop and arg[stop] == "a":
+                words.append(arg[stop + 1 :] or "".join(argv[at + 1 : at + 2]))
+            at += bool(stop) and stop == len(arg) - 1
+        else:
+            words.append(arg)
+        at += 1
+    return words[1:2] if name == "getopts" else words
 
 
 def with_code(course: "Judged", name: str, argv: "Fields", states: "States") -> "Ends | None":

@@ -4,7 +4,20 @@ A field is text in which marks stand for what is not known. Variables are follow
 commands: each may have any value that is assigned anywhere in the line.
 """
 
-from ibstatus.rules.guarding.shell_words import CODE, CUT, DEFAULT, GLOB, HOME, ONE_OF, PIPE, TAME, TEXT, VAR, Word
+from ibstatus.rules.guarding.shell_words import (
+    ALL_OF,
+    CODE,
+    CUT,
+    DEFAULT,
+    GLOB,
+    HOME,
+    ONE_OF,
+    PIPE,
+    TAME,
+    TEXT,
+    VAR,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,6 +159,10 @@ class Scope:
         return [[UNKNOWN]]
 
     def variable(self, name: str, states: "States") -> "list[Fields]":
+        if name == "*" or name.endswith(ALL_OF):
+            if self.values_of("IFS") is not None:
+                return [[UNKNOWN]]
+            name = name.removesuffix(ALL_OF)
         if name.endswith(ONE_OF):
             return [[field] for field in texts(self.variable(name[: -len(ONE_OF)], states))]
         assigned = self.values_of(name)
@@ -173,6 +190,8 @@ class Scope:
                 made += self.assigned_text(value, states)
             elif value is None:
                 made.append([UNKNOWN])
+            elif isinstance(value, tuple) and value[:1] == ("more",):
+                made += self.added(made, value, states)
             elif isinstance(value, tuple) and value[:1] == ("each",):
                 made += [[field] for field in texts(self.alternatives(value[1], states))]
             elif isinstance(value, tuple):
@@ -184,6 +203,16 @@ class Scope:
 
                 made += [[text] for text in outputs.of(value, self, states)]
         return made + [one for one in whole if one and one not in made]
+
+    def added(self, made: "list[Fields]", value: "tuple[str, Word, bool]", states: "States") -> "list[Fields]":
+        """x+=text; in a loop again and again, which only what begins with a blank leaves as it is."""
+        ends = texts(self.assigned_text(value[1], states))
+        if value[2] and not all(end[:1].isspace() or not end for end in ends):
+            return [[UNKNOWN]]
+        before = texts(made) or [UNKNOWN]
+        return (
+            [[before_ + end] for before_ in before for end in ends] if len(before) * len(ends) <= MOST else [[UNKNOWN]]
+        )
 
     def assigned_text(self, word: Word, states: "States") -> "list[Fields]":
         """An assignment splits nothing and matches no files."""

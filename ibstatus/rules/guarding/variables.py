@@ -1,7 +1,7 @@
 """Which variables a command line assigns, and what to: all of it, whatever the order."""
 
-from ibstatus.rules.guarding.shell import DECLARES, FOR, FUNCTION, Block, Redirect, Simple
-from ibstatus.rules.guarding.shell_words import PIPE, TEXT, Word
+from ibstatus.rules.guarding.shell import DECLARES, FOR, FUNCTION, LOOP, Block, Redirect, Simple
+from ibstatus.rules.guarding.shell_words import PIPE, TAME, TEXT, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,9 +41,11 @@ def visit(seq: "Seq", assigned: "Assigned", functions: set[str], stdin: "Any") -
 
 
 def source_of(redirect: Redirect, source: "Any") -> "Any":
+    if redirect.descriptor.strip("0"):
+        return source
     if redirect.operator in ("<<", "<<-", "<<<"):
         return redirect.target
-    if redirect.operator == "<" and redirect.descriptor in ("", "0"):
+    if redirect.operator[0] == "<":
         pieces = redirect.target.pieces
         return pieces[0][1] if len(pieces) == 1 and pieces[0][0] == PIPE else None
     return source
@@ -61,7 +63,7 @@ def simple(command: Simple, assigned: "Assigned", functions: set[str], stdin: "A
             codes(value, assigned, functions)
             if variable == "IFS" and name in READS:
                 continue
-            assigned.setdefault(variable, []).append(value)
+            more(variable, value, assigned)
         else:
             for word in value:
                 codes(word, assigned, functions)
@@ -76,10 +78,12 @@ def simple(command: Simple, assigned: "Assigned", functions: set[str], stdin: "A
         source = stdin if len(command.words) > 1 else None
         for word in [*command.words[1:], Word("", 0, 0, [(TEXT, "REPLY", False)], False, None)]:
             if word.text is None or not word.text.startswith("-"):
-                assigned.setdefault(word.text or "", []).append(source)
+                assigned.setdefault((word.text or "").partition("[")[0], []).append(source)
     elif name in ("printf", "getopts", "let", "unset", "wait"):
+        number = Word("", 0, 0, [(TAME, "", False)], True, None)
         for word in command.words[1:]:
-            assigned.setdefault((word.text or "").partition("=")[0], []).append(None)
+            text = (word.text or "").removeprefix("-v").partition("=")[0].partition("[")[0]
+            assigned.setdefault(text.rstrip("+-*/%"), []).append(number if name == "let" else None)
     elif name == "set":
         words = tuple([word for word in command.words[1:] if word.text is None or not word.text.startswith("-")])
         arguments(assigned, words)
@@ -91,12 +95,26 @@ def declared(words: list[Word], assigned: "Assigned") -> None:
         if first[0] != TEXT or "=" not in first[1]:
             continue
         name, _, text = first[1].partition("=")
-        name = name.rstrip("+")
         pieces = [(TEXT, text, first[2]), *word.pieces[1:]]
         value = Word(word.source, word.start, word.end, pieces, word.quoted, None)
-        assigned.setdefault(name, []).append(value)
+        more(name, value, assigned)
+        name = name.rstrip("+").partition("[")[0]
         if not text and len(word.pieces) == 1 and word.source[word.end : word.end + 1] == "(":
-            assigned[name].append(tuple(words[at + 1 :]))
+            assigned.setdefault(name, []).append(tuple(words[at + 1 :]))
+
+
+def more(name: str, value: Word, assigned: "Assigned") -> None:
+    """+= puts it behind what is there: ("more", value, is it in a loop)."""
+    adds, name = name.endswith("+"), name.rstrip("+").partition("[")[0]
+    assigned.setdefault(name, []).append(("more", value, False) if adds else value)
+
+
+def repeated(assigned: "Assigned") -> None:
+    """What a loop or a function adds may be added many times."""
+    for values in assigned.values():
+        values[:] = [
+            ("more", one[1], True) if isinstance(one, tuple) and one[:1] == ("more",) else one for one in values
+        ]
 
 
 def block(command: Block, assigned: "Assigned", functions: set[str], stdin: "Any") -> None:
@@ -109,6 +127,8 @@ def block(command: Block, assigned: "Assigned", functions: set[str], stdin: "Any
         functions.add(command.name)
     for seq in command.parts:
         visit(seq, assigned, functions, stdin)
+    if command.kind in (FOR, LOOP, FUNCTION):
+        repeated(assigned)
 
 
 def loop_values(words: "list[Any]") -> "list[Any]":

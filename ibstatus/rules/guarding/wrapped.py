@@ -2,8 +2,9 @@
 
 from ibstatus.rules.guarding import wrappers
 from ibstatus.rules.guarding.course import merged
-from ibstatus.rules.guarding.isolation import READ, WRITE
-from ibstatus.rules.guarding.values import UNKNOWN
+from ibstatus.rules.guarding.isolation import READ, WRITE, short
+from ibstatus.rules.guarding.shell_words import TEXT, Word
+from ibstatus.rules.guarding.values import UNKNOWN, is_known, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,11 +24,21 @@ def judge(
     texts: list[str],
 ) -> "Ends":
     there = states
+    unknown = wrappers.start_of(argv)[1]
+    if unknown:
+        course.unsure(
+            f"Where the program of {name} begins is not sure behind {short(shown(unknown))}. Write options in full, "
+            "their values behind ="
+        )
     if name in ("env", "sudo", "doas"):
         from ibstatus.rules.guarding import environment
 
         for variable, value in wrappers.assigned(argv):
             environment.judge_one(course, variable, value, states)
+            word = Word(value, 0, len(value), [(TEXT, value, True)], True, None) if is_known(value) else None
+            course.scope.values_of(variable)
+            course.scope.assigned.setdefault(variable, []).append(word)
+            course.scope.seen.clear()
         splits(course, argv)
     folder = wrappers.folder(argv) if name in ("env", "sudo") else ""
     if folder:
@@ -39,6 +50,12 @@ def judge(
         from ibstatus.rules.guarding.commands import Refused
 
         raise Refused(course.unlisted(texts[-1]))
+    if name in ("strace", "ltrace", "time"):
+        options = argv[1 : len(argv) - len(inner)]
+        for at, arg in enumerate(options):
+            if arg.startswith(("-", "+")) and "o" in arg:
+                target = arg.partition("=")[2] or arg.partition("o")[2] if arg[:2] != "--" else arg.partition("=")[2]
+                course.path(WRITE, target or "".join(options[at + 1 : at + 2]), states, name, strict=True)
     if name == "flock":
         course.path(WRITE, argv[len(argv) - len(inner) - 1], states, name, strict=True)
         if inner[0] in ("-c", "--command"):
@@ -64,7 +81,11 @@ def xargs(
         if arg == "-a" or arg.startswith("--a"):
             file = arg.partition("=")[2] or "".join(argv[at + 1 : at + 2])
             course.path(READ, file, states, "xargs", strict=True)
-    given = course.piped(states) if not any(arg.startswith(("-a", "--a")) for arg in argv) else [UNKNOWN]
+    from ibstatus.rules.guarding import shells
+
+    options = argv[: len(argv) - len(inner)]
+    from_file = any(arg.startswith("--a") or (arg[:1] == "-" and arg[1:2] != "-" and "a" in arg) for arg in options)
+    given = shells.given(course, command, states) if not from_file else [UNKNOWN]
     outer, course.behind = course.behind, []
     for one in given:
         for word in one.split() or [""]:

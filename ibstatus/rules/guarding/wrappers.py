@@ -6,22 +6,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ibstatus.rules.guarding.values import Fields
 
-# name → (short options with a value of their own, plain words before the program)
-TABLE = {
-    "timeout": ("ks", 1), "gtimeout": ("ks", 1), "nice": ("n", 0), "nohup": ("", 0), "setsid": ("", 0),
-    "stdbuf": ("ioe", 0), "ionice": ("cnpPu", 0), "chrt": ("TPD", 1), "taskset": ("", 1), "time": ("fo", 0),
-    "command": ("", 0), "builtin": ("", 0), "exec": ("a", 0), "env": ("uC", 0), "xargs": ("aEIdLnPs", 0),
-    "sudo": ("ugpCThRDrt", 0), "doas": ("uC", 0), "busybox": ("", 0), "unbuffer": ("", 0), "caffeinate": ("tw", 0),
-    "chronic": ("", 0), "noglob": ("", 0), "nocorrect": ("", 0), "flock": ("wE", 1), "watch": ("nq", 0),
-    "strace": ("oesSpEIau", 0), "ltrace": ("oesSpnaD", 0), "xvfb-run": ("enfspw", 0), "coverage-run": ("", 0),
-}  # fmt: skip
-LONG = frozenset(("--signal", "--kill-after", "--adjustment", "--unset", "--chdir", "--user", "--group", "--interval"))
+TABLE = frozenset(
+    (
+        "timeout", "gtimeout", "nice", "nohup", "setsid", "stdbuf", "ionice", "chrt", "taskset", "time", "command",
+        "builtin", "exec", "env", "xargs", "sudo", "doas", "busybox", "unbuffer", "caffeinate", "chronic", "noglob",
+        "nocorrect", "flock", "watch", "strace", "ltrace", "xvfb-run", "coverage-run",
+    )
+)  # fmt: skip
 IN_THE_SHELL = frozenset(("command", "builtin", "exec", "noglob", "nocorrect"))
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"))
 
 
 def base_of(name: str) -> str:
     return name.rpartition("/")[2]
+
+
+def is_own(program: str) -> bool:
+    """A path that is not the system's: the agent's own program, whatever its name."""
+    return "/" in program and (
+        not program.startswith(("/bin/", "/usr/", "/sbin/", "/opt/", "/nix/")) or "/.." in program
+    )
 
 
 def inside(argv: "Fields") -> "Fields | None":
@@ -31,35 +35,16 @@ def inside(argv: "Fields") -> "Fields | None":
         return None
     if name == "command" and any(arg in ("-v", "-V") for arg in argv[1:2]):
         return None
-    at = start_of(argv, *TABLE[name], assigns=name in ("env", "sudo", "doas"))
-    return argv[at:] or None
+    return argv[start_of(argv)[0] :] or None
 
 
-def start_of(argv: "Fields", valued: str, skipped: int, *, assigns: bool = False) -> int:
-    at = 1
-    while at < len(argv):
-        arg = argv[at]
-        if arg == "--":
-            at += 1
-            break
-        if arg.startswith("-") and len(arg) > 1:
-            at += 2 if arg in LONG or (not arg.startswith("--") and takes_next(arg, valued)) else 1
-        elif assigns and "=" in arg and not arg.startswith("="):
-            at += 1
-        else:
-            break
-    at += skipped
-    while assigns and at < len(argv) and "=" in argv[at]:
-        at += 1
-    return at
+def start_of(argv: "Fields") -> "tuple[int, str]":
+    """(where its program begins, an option that is not known or '')."""
+    from ibstatus.rules.guarding import wrapper_options
 
-
-def takes_next(arg: str, valued: str) -> bool:
-    """Is the next word the value of this short option, or of the last in a cluster?"""
-    for at, letter in enumerate(arg[1:], 1):
-        if letter in valued:
-            return at == len(arg) - 1
-    return False
+    name = base_of(argv[0])
+    name = "timeout" if name == "gtimeout" else name
+    return wrapper_options.start_of(argv, name, assigns=name in ("env", "sudo", "doas"))
 
 
 def assigned(argv: "Fields") -> list[tuple[str, str]]:
@@ -122,8 +107,8 @@ def of_find(argv: "Fields") -> "tuple[Fields, list[Fields]]":
     """(where find starts, the commands that it runs)."""
     starts: list[str] = []
     at = 1
-    while at < len(argv) and argv[at] in ("-H", "-L", "-P"):
-        at += 1
+    while at < len(argv) and (argv[at] in ("-H", "-L", "-P", "-D") or argv[at].startswith("-O")):
+        at += 2 if argv[at] == "-D" else 1
     while at < len(argv) and not argv[at].startswith(("-", "(", "!", ")")):
         starts.append(argv[at])
         at += 1

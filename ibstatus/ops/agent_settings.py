@@ -1,0 +1,32 @@
+"""The settings file of one agent, written where the agent cannot: agents/<id>/settings.local.json."""
+
+import json
+
+from ibstatus.errors import IbError
+from ibstatus.ops import hook_status
+from ibstatus.rules import agent_settings, roles
+from ibstatus.store import agents, atomic, client_settings, config, fleet, places
+
+
+def path_of(place: places.Place, agent: str) -> str:
+    return place.agent_dir(agent) + "/settings.local.json"
+
+
+def write(place: places.Place, given: str) -> str:
+    """Made anew from the project's settings and the configuration; returns its path."""
+    agent = agents.resolve(place, given)
+    record = fleet.record_of(place, agent)
+    meta = record.meta if record is not None else {}
+    known = config.load(place)
+    if known.broken:
+        raise IbError(
+            known.broken[0].partition(";")[0], hint="ib doctor; without its rules an agent would be unguarded"
+        )
+    role = roles.role_of(agent, meta)
+    allow, deny = (tuple(known.value(f"permissions.{role}.{kind}")) for kind in ("allow", "deny"))
+    path = client_settings.path_of(place)
+    base = agent_settings.base_of((client_settings.content(path) or b"").decode("utf-8", "replace"), path)
+    wanted = agent_settings.Agent(agent, role, place.root, place.common, yolo=meta.get("yolo") is True)
+    made = agent_settings.build(wanted, base, hook_status.here(), agent_settings.Permissions(allow, deny), path=path)
+    atomic.put(path_of(place, agent), json.dumps(made, indent=2, ensure_ascii=False).encode() + b"\n")
+    return path_of(place, agent)

@@ -1,0 +1,102 @@
+"""An agent with its generated settings under the real client: who it is, what it may do, how it asks and hears."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.store import home, places
+from tests.conftest import make_agent, run_ib
+from tests.peers.client import Client
+from tests.peers.messages_api import MessagesApi, Shown, Turn
+from tests.peers.test_hook_answers import QUESTIONS, bash
+
+pytestmark = pytest.mark.peer
+
+
+@pytest.fixture
+def worktree(repo: places.Place) -> Path:
+    """`w1`, a worker of `boss`; the primary's hooks are installed in the main checkout, which its client reads too."""
+    home.enter(repo)
+    made = make_agent(repo, "w1", "boss")
+    (Path(repo.root) / "secret.txt").write_text("SECRET\n")
+    assert run_ib("hooks", "install", cwd=repo.root).code == 0
+    return made
+
+
+@pytest.fixture
+def settings(repo: places.Place, worktree: Path) -> str:
+    return run_ib("hooks", "agent-settings", "w1", cwd=repo.root).out.strip()
+
+
+@pytest.fixture
+def play(api: MessagesApi, claude: Client, worktree: Path, settings: str) -> Callable[..., Shown]:
+    def session(*turns: Turn, mode: str = "default") -> Shown:
+        api.turns[:] = turns
+        ran = claude.run(worktree, "Go.", "--settings", settings, mode=mode, IB_SUPERVISOR="off")
+        assert (ran.code, api.turns) == (0, []), ran
+        return api.shown[-1]
+
+    return session
+
+
+def test_it_is_told_once_who_it_is(play) -> None:
+    shown = play()
+
+    assert shown.whole.count("You are the agent w1") == 1
+    assert "Your role: **primary**" not in shown.whole
+
+
+@pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
+def test_the_guard_holds_and_says_why(play, repo, worktree: Path, mode: str) -> None:
+    secret = f"{repo.root}/secret.txt"
+    shown = play(
+        Turn("Read", {"file_path": secret}),
+        bash(f"cat {secret}"),
+        bash("ib list && rm -rf /nowhere"),
+        bash(f"cd {worktree} && git status --short && ls | head -3"),
+        Turn("Read", {"file_path": str(worktree / "file.txt")}),
+        mode=mode,
+    )
+
+    results = shown.results
+    assert [worked for worked, _ in results] == [False, False, False, True, True]
+    assert "SECRET" not in shown.whole
+    assert "main checkout" in results[0][1]
+    assert "No rule allows" in results[2][1]
+
+
+def test_a_tool_call_in_its_turn_hears_the_inbox(play, repo, worktree: Path) -> None:
+    def send() -> None:
+        assert run_ib("send", "w1", "Take Postgres", cwd=repo.root).code == 0
+
+    shown = play(Turn("Bash", {"command": "pwd"}, meanwhile=send))
+
+    assert shown.whole.count("Take Postgres") == 1
+
+
+def test_its_question_goes_to_its_manager(tui, api, repo, worktree: Path, settings: str) -> None:
+    make_agent(repo, "boss")
+    api.turns[:] = [Turn("AskUserQuestion", {"questions": QUESTIONS}), Turn(words="WAITING")]
+    session = tui(worktree, "--settings", settings)
+
+    session.submit("Go.")
+    session.until(lambda: len(api.shown) >= 2 and api.shown[-1].results)
+
+    [(worked, said)] = api.shown[-1].results
+    assert not worked
+    assert "end your turn with WAITING" in said
+    inbox = Path(repo.agent_dir("boss"), "inbox.jsonl").read_text().splitlines()
+    assert QUESTIONS[0]["question"] in json.loads(inbox[0])["msg"]
+
+
+def test_with_ib_gone_everything_is_denied_and_said(play, settings: str, worktree: Path) -> None:
+    path = Path(settings)
+    path.write_text(path.read_text().replace("/hooks/stub.py", "/hooks/gone.py"))
+
+    shown = play(Turn("Read", {"file_path": str(worktree / "file.txt")}), mode="bypassPermissions")
+
+    [(worked, said)] = shown.results
+    assert not worked
+    assert "guard" in said
