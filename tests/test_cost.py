@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import hot
+from bench import guard, hot, inject
 
 pytestmark = pytest.mark.skipif(not hot.available(), reason="valgrind is not installed")
 
@@ -12,3 +12,10 @@ def test_a_hot_command_costs_at_most_twice_an_empty_python() -> None:
     rows = hot.measure(counts=(50,))
 
     assert [row for row in rows if not row.holds] == []
+
+
+@pytest.mark.timeout(300)
+def test_a_hook_costs_less_than_twice_an_empty_python() -> None:
+    rows = [row for row in (*inject.measure(), *guard.measure()) if "in time" not in row.what]
+
+    assert [row for row in rows if float(row.figure.split()[0]) > 1.8] == []

@@ -40,7 +40,8 @@ def hook(name: str) -> click.Command:
     @click.command(name, hidden=True, add_help_option=False, context_settings={"ignore_unknown_options": True})
     @click.argument("words", nargs=-1, type=click.UNPROCESSED)
     def run(words: tuple[str, ...]) -> int:
-        return entry.run([] if ops.runs_anyway(name) else [name, *words])
+        agent = ops.agent_here()  # by where it stands: an agent must not speak for another
+        return entry.run([] if ops.runs_anyway(name) else [name, *((agent,) if agent else words)])
 
     return run
 

@@ -56,6 +56,7 @@ def judged(event: Event) -> guard.Verdict:
 def stays(event: Event, given: "dict[str, Any]", policy: guard.Policy) -> bool:
     """Does it only read in the worktree?"""
     paths = [given[key] for key in ("file_path", "path") if isinstance(given.get(key), str)] or [event.cwd]
+    paths = [path if path.startswith("/") else f"{event.cwd}/{path}" for path in paths]
     return all(".." not in path and f"{path}/".startswith(policy.worktree + "/") for path in paths)
 
 

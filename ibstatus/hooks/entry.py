@@ -26,6 +26,18 @@ LIMIT = {OPEN: 1.0, GUARD: 5.0, REQUEST: 5.0}  # seconds; a hook that is late is
 BROKEN = "ib could not judge this ({}), so it is not allowed. Try again; if it stays so, say so and end with WAITING"
 
 
+class NotYours(Exception):
+    """The hook of another agent."""
+
+
+class Late(BaseException):
+    """The client waits, and would wait longer. Nothing that goes on after errors goes on after this."""
+
+
+def late(number: int, frame: object) -> None:
+    raise Late
+
+
 def main(argv: list[str]) -> None:
     posix._exit(run(argv))
 
@@ -37,16 +49,19 @@ def run(argv: list[str]) -> int:
     if fails is None:
         return 0
     if fails in LIMIT:
+        _signal.signal(_signal.SIGALRM, late)
         _signal.setitimer(_signal.ITIMER_REAL, LIMIT[fails])
     event = None
     try:
         event = Event(hook, argv[1:], data)
+        if event.is_anothers:
+            raise NotYours(event.agent)
         if event.is_doubled or (PLUGIN in argv and is_told_elsewhere(event)):
             return 0
         module = __import__("ibstatus.hooks." + hook.replace("-", "_"), None, None, ["run"])
         code: int = module.run(event)
         return code
-    except Exception as error:
+    except (Exception, Late) as error:
         return failed(fails, event, f"{type(error).__name__}: {error}")
 
 

@@ -60,6 +60,11 @@ class Event:
         return self.text("cwd")
 
     @property
+    def is_anothers(self) -> bool:
+        """Does somebody run the hook of another agent, to read its mail or to speak for it?"""
+        return self.place is not None and self.place.agent not in ("", self.agent)
+
+    @property
     def is_doubled(self) -> bool:
         """A worktree has the main checkout's settings too: the primary's hooks run there beside the agent's own."""
         if self.place is None or not self.place.agent or self.args:

@@ -98,14 +98,16 @@ def follow(event: "Event", place: "Place", kind: str, wake: bool) -> None:
 def warned(event: "Event", place: "Place") -> str:
     """Once when nothing would wake this session though it has agents, and again every ten minutes."""
     known = rungs.read(place, event.session)
-    if known.watched or 0 <= event.now - known.warned_at < WARN_EVERY or not has_agents(place):
+    if known.watched:
         return ""
+    warned_at = int(event.now)
     if rungs.armed(place, event.session):
-        if known.warned_at:
-            rungs.write(place, event.session, rungs.Rungs(0, known.rung_for, known.rung_at, 0, known.repeats))
+        warned_at = 0
+    elif 0 <= event.now - known.warned_at < WARN_EVERY or not has_agents(place):
         return ""
-    rungs.write(place, event.session, rungs.Rungs(0, known.rung_for, known.rung_at, int(event.now), known.repeats))
-    return WARNING
+    if warned_at != known.warned_at:
+        rungs.write(place, event.session, rungs.Rungs(0, known.rung_for, known.rung_at, warned_at, known.repeats))
+    return WARNING if warned_at else ""
 
 
 def has_agents(place: "Place") -> bool:

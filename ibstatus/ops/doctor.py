@@ -12,7 +12,7 @@ from ibstatus.model import words
 from ibstatus.model.records import Finding
 from ibstatus.ops import hide
 from ibstatus.ops.block import has_block
-from ibstatus.ops.hook_status import guards, hooks, listener
+from ibstatus.ops.hook_status import guards, hooks, listener, trouble
 from ibstatus.ops.node import path_of
 from ibstatus.ops.node_health import claude_md, supervisor
 from ibstatus.rules import health
@@ -256,6 +256,7 @@ CHECKS: tuple[Check, ...] = (
     git_node,
     supervisor,
     hooks,
+    trouble,
     guards,
     copies,
     mail,

@@ -10,7 +10,7 @@ from ibstatus.errors import IbError, quoted
 from ibstatus.model.records import Finding
 from ibstatus.rules import health, hook_commands, hook_edits, hook_settings, lines, listing
 from ibstatus.rules.hook_settings import INTERCEPT, MAIN, State
-from ibstatus.store import agents, client_settings, disk, places, removal, rungs
+from ibstatus.store import agents, client_settings, disk, hook_log, places, removal, rungs
 
 BOM = "\ufeff"
 PLUGIN = "ib"
@@ -136,6 +136,18 @@ def hooks(place: places.Place) -> Iterator[Finding]:
     else:
         text = "of another ib, or of another place" if known.status == "outdated" else "not all of them are there"
         yield Finding("warn", "hooks", f"{known.file}: {text}", INSTALL)
+
+
+def trouble(place: places.Place) -> Iterator[Finding]:
+    """What went wrong inside a hook: they are silent, and this is where it is told."""
+    path = hook_log.path_of(place)
+    try:
+        last = disk.read_file(path).rstrip(b"\n").rpartition(b"\n")[2].decode("utf-8", "replace")
+    except OSError:
+        return
+    yield Finding(
+        "note", "hooks", f"the last that went wrong in one: {listing.shown(last)[:200]}", f"tail {quoted(path)}"
+    )
 
 
 def guards(place: places.Place) -> Iterator[Finding]:

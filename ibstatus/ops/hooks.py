@@ -175,6 +175,13 @@ def out_of_sight(place: places.Place) -> tuple[str, list[str]]:
     return where, []
 
 
+def agent_here() -> str:
+    try:
+        return places.here().agent
+    except IbError:
+        return ""
+
+
 def runs_anyway(hook: str) -> bool:
     """Does the client that calls this by an entry of the bash tool run our own entry for it too?"""
     try:

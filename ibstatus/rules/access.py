@@ -9,7 +9,7 @@ EVERYBODY = frozenset(
 # On itself and what is below it; which agents these are, the command itself looks at.
 MANAGERS = frozenset(("new-agent", "kill", "pause", "resume", "merge", "reassign"))
 BOARD = frozenset(("list", "show", "search", "claim", "done", "fail", "release", "prompt"))
-# What Claude Code itself runs in an agent whose settings were written by hand. No agent gains by running them.
+# What Claude Code itself runs in an agent whose settings were written by hand. An agent only reaches its own by them.
 HOOKS = frozenset(
     (
         "status", "session-start", "inject-status", "agent-status", "agent-path", "main-path", "permission-request",

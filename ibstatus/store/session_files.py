@@ -7,12 +7,17 @@ OLD = 14 * 86400.0
 
 
 def sweep(place: places.Place, now: float) -> None:
-    """Never fails; what is in use was touched lately."""
+    """Never fails. A session is as young as the youngest of its files."""
+    found: dict[str, list[tuple[str, float]]] = {}
     for name in FOLDERS:
         folder = f"{place.home}/notify/{name}"
         try:
             for leaf in disk.listdir(folder):
-                if now - disk.lstat(f"{folder}/{leaf}").st_mtime > OLD:
-                    atomic.forget(f"{folder}/{leaf}")
+                path = f"{folder}/{leaf}"
+                found.setdefault(leaf, []).append((path, disk.lstat(path).st_mtime))
         except OSError:
             continue
+    for files in found.values():
+        if all(now - at > OLD for _, at in files):
+            for path, _ in files:
+                atomic.forget(path)

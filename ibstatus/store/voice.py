@@ -9,17 +9,25 @@ A hook that dies before `settle` has told nothing: the lines come again, marked.
 
 import time
 
-from ibstatus.rules import delivery, names, telling
+from ibstatus.rules import delivery, names
 from ibstatus.store import cursors, disk, locks, places, queue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ibstatus.rules import telling
+
     Fitting = Callable[[bytes, int, int], int]
 
 MANY, AGAIN = 1 << 16, 200  # from so many bytes on, so many lines: more than any telling ever held
 AT_ONCE = 0.3  # seconds; measured between two joined wakes: 0.02
+
+
+class Nothing:
+    """What most events have to tell; it saves them the reading of how lines are told."""
+
+    values = encoded = fresh = again = skipped = ()
 
 
 class Offer:
@@ -30,7 +38,7 @@ class Offer:
     def __init__(self, place: places.Place, reader: str) -> None:
         self.place = place
         self.reader = reader
-        self.told = telling.Told()
+        self.told: telling.Told = Nothing()  # type: ignore[assignment]
         self.confirmed: list[str] = []
         self.lock: locks.Lock | None = None
         self.held: cursors.Held | None = None
@@ -135,6 +143,8 @@ def begin(offer: Offer, session: str, event: str, prompt: str, fitting: "Fitting
             if end < step.end:
                 step = delivery.step(cursor, event, cursors.word(prompt), end, joined)
         offer.step = step
+        if step.tells or step.confirmed >= 0:
+            from ibstatus.rules import telling
         if step.confirmed >= 0:
             at, data = seen.read(cursor.done, step.confirmed)
             offer.confirmed = telling.told(data, at, 0).fresh
@@ -168,7 +178,7 @@ def recent(seen: queue.View, cursor: delivery.Cursor) -> delivery.Cursor:
     return delivery.Cursor(at + cut + 1, cursor.offered, cursor.prompt)
 
 
-def note(place: places.Place, writer: str, reader: str, told: telling.Told) -> None:
+def note(place: places.Place, writer: str, reader: str, told: "telling.Told") -> None:
     """History: who was told what, and which of it once more."""
     events: list[dict[str, object]] = []
     if told.again:

@@ -1,11 +1,12 @@
 """What lies in an agent's inbox, handed over by its hooks: once a confirmed turn, and to nobody else."""
 
+import json
 import time
 from pathlib import Path
 
 import pytest
 
-from ibstatus.store import cursors, inbox, places
+from ibstatus.store import cursors, inbox, notices, places
 from tests.conftest import make_agent, run_ib
 from tests.hooks.conftest import Answered, Session, run_hook
 from tests.hooks.test_inject_status import told
@@ -113,3 +114,35 @@ def test_the_primarys_hooks_are_silent_in_an_agent_that_has_its_own(agent: Agent
     assert run_hook(agent.place, "main-path", bash, project=worktree).out == ""
     assert run_hook(agent.place, "inject-status", agent.payload("PostToolBatch"), project=worktree).out == ""
     assert told(agent.batch().context) == ["one"]
+
+
+def test_nobody_reads_or_speaks_for_another(agent: Agent) -> None:
+    other = make_agent(agent.place, "w2", "boss")
+    send(agent.place, "for w1")
+    prompt = agent.payload("UserPromptSubmit", prompt="x")
+
+    assert run_hook(agent.place, "inject-status", prompt, "w1", project=other).out == ""
+    forged = json.dumps({**prompt, "cwd": agent.place.agent_dir("w1") + "/repo"})
+    for env in ({}, {"CLAUDE_PROJECT_DIR": agent.place.agent_dir("w1") + "/repo"}):
+        assert "for w1" not in run_ib("hooks", "inject-status", "w1", cwd=other, stdin=forged, env=env).out
+    assert told(agent.prompt().context) == ["for w1"]
+
+
+def test_the_first_letter_is_heard_however_far_the_queue_is(agent: Agent) -> None:
+    for number in range(20):
+        notices.notify(agent.place, "cli", "complete", "x", True, str(number), time.time())
+    primary = Session(agent.place, "primary")
+    primary.prompt()
+    primary.stop()
+    send(agent.place, "one")
+
+    assert told(agent.batch().context) == ["one"]
+
+
+def test_a_guard_for_another_agent_denies(agent: Agent) -> None:
+    other = make_agent(agent.place, "w2", "boss")
+    read = agent.payload("PreToolUse", tool_name="Read", tool_input={"file_path": str(other / "file.txt")})
+
+    answer = run_hook(agent.place, "agent-path", read, "w1", project=other)
+
+    assert answer.json["hookSpecificOutput"]["permissionDecision"] == "deny"

@@ -9,7 +9,7 @@ import pytest
 
 import ibstatus
 from ibstatus.rules import injection
-from ibstatus.store import atomic, disk, messages, notices, places, queue, ringing, rungs
+from ibstatus.store import atomic, disk, locks, messages, notices, places, queue, ringing, rungs, session_files
 from tests.conftest import make_agent
 from tests.hooks.conftest import Session, run_hook
 
@@ -389,3 +389,35 @@ def test_any_session_can_be_the_one_that_is_woken(entered: places.Place, name: s
 
     assert ringing.claim(entered, name, rungs.WATCH, time.time())
     assert not ringing.claim(entered, "another", rungs.WATCH, time.time())
+
+
+def test_the_warning_is_given_once_more_after_a_rung_was_armed_and_lost(session: Session) -> None:
+    make_agent(session.place, "a")
+    assert "WARNING" in session.prompt().context
+    with locks.Lock(rungs.waiter_lock(session.place, "s1")):
+        assert session.batch().out == ""
+    assert "WARNING" in session.batch().context
+
+
+def test_a_hook_that_is_late_says_so_in_its_log(session: Session) -> None:
+    session.prompt()
+    notify(session.place, "one")
+    Path(session.place.queue_base).unlink(missing_ok=True)
+    Path(session.place.safe_copy(session.place.queue_base)).unlink(missing_ok=True)
+    with locks.Lock(session.place.lock("queue")):  # it has to give the queue its offset, and cannot
+        assert session.prompt()[:2] == (0, "")
+
+    assert "inject-status: Late" in Path(session.place.home, "hooks.log").read_text()
+    assert told(session.prompt().context)[-1].startswith("one")
+
+
+def test_what_killed_sessions_left_is_swept_and_living_ones_stay(session: Session) -> None:
+    session.prompt()
+    for name in ("dead", "s1"):
+        rungs.set_watched(session.place, name, time.time())
+        os.utime(rungs.path_of(session.place, name), (1, 1))
+
+    session_files.sweep(session.place, time.time())
+
+    assert not Path(rungs.path_of(session.place, "dead")).exists()
+    assert Path(rungs.path_of(session.place, "s1")).exists()

@@ -74,6 +74,8 @@ def test_it_is_valid(claude: Client, api: MessagesApi, tmp_path: Path, more: tup
         check=False,
     )
 
+    if "--profile" in more and "unknown option" in done.stderr:
+        pytest.skip("this client's validator knows no profiles")
     if "--profile" in more:
         assert {"ICON_MISSING"} >= set(codes(json.loads(done.stdout)))
     else:

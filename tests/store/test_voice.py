@@ -89,7 +89,7 @@ def test_a_second_hook_of_the_session_is_silent(place: places.Place) -> None:
     say(place, "hello")
     with voice.hear(place, "s", delivery.PROMPT, "p") as offer:
         with voice.hear(place, "s", delivery.BATCH, "p") as other:
-            assert other.told.values == []
+            assert not other.told.values
             other.settle()
         assert len(offer.told.values) == 1
         offer.settle()

@@ -148,7 +148,8 @@ def transfer(course: "Judged", verb: str, args: "Fields", plain: "Fields") -> st
         or has(verb, args, "-f", "-d")
         or any(word.startswith(("+", ":")) for word in refspecs)
     )
-    if (here or (verb == "push" and forced)) and (
+    into = verb != "push" and any(":" in word for word in refspecs)  # a local branch, moved without a checkout
+    if (here or into or (verb == "push" and forced)) and (
         not targets or any(is_foreign(course, target) or target in ("", "HEAD") for target in targets)
     ):
         mine = f"agent/{course.policy.agent}"

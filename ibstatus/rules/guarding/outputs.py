@@ -29,10 +29,13 @@ def of(seq: "Seq", scope: "Scope", states: "States") -> list[str]:
         if not isinstance(command, Simple) or command.assigns or not command.words:
             return [UNKNOWN]
         options = scope.fields(command.words, states)
+        fed = any(redirect.operator in ("<", "<<", "<<-", "<<<", "<>", "<&") for redirect in command.redirects)
         if at == 0:
-            if any(redirect.operator in ("<", "<<", "<<-", "<<<", "<>", "<&") for redirect in command.redirects):
+            if fed:
                 return document(command, options)
             made = [text for argv in options for text in printed(argv, scope, states)]
+        elif fed:
+            return [UNKNOWN]
         else:
             made = [text for argv in options for text in filtered(argv, made)]
         if len(made) > 64 or UNKNOWN in made:
