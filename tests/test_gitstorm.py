@@ -16,9 +16,5 @@ def test_the_status_is_empty_after_every_update() -> None:
 def test_no_command_fails_that_would_not_fail_without_us(local: bool) -> None:
     told: list[str] = []
     (row,) = gitstorm.storm(gitstorm.ROUNDS // 20, local, told.append)
-    absent = [line for line in told if ", before " in line and "node False" in line]
-    if not row.holds and absent and not any(", round " in line for line in told):
-        # A starved keeper can take git's own work for a person who deletes the block, and then leaves it out.
-        (row,) = gitstorm.storm(gitstorm.ROUNDS // 20, local, told.append)
 
     assert row.holds, told

@@ -135,6 +135,9 @@ class Keeper:
             return NOTHING
         if spot is None:
             if not self.taken and not self.by_hand:
+                if self.index and disk.exists(self.place.common + "/index.lock"):
+                    self.state, self.why = (), "git is at work"  # it writes its index last: nobody can tell yet
+                    return NOTHING
                 self.taken = self.git_was_at_work() if self.index else was_taken_by_git(self.place, data)
                 self.by_hand = bool(self.index) and not self.taken
             self.why = "" if self.taken else f"{NO_BLOCK}: {INIT}"
@@ -150,7 +153,6 @@ class Keeper:
         resizing = False
         wanted = is_wanted(self.place)
         ready = self.fitted(seen, now, self.newline)  # before the file is opened: others wait for us while it is
-
         if wanted and self.rewritten(ready.body, now):
             return True
         made: Splice | None = None

@@ -349,3 +349,21 @@ def test_git_at_work_earlier_does_not_bring_back_what_a_person_took(
     machine.run(200)
 
     assert claude_md.read_text() == "# Project\n\nBe kind.\n"
+
+
+def test_a_look_in_the_middle_of_gits_work_takes_it_for_nobodys_hand(
+    machine: Machine, repo: places.Place, claude_md: Path
+) -> None:
+    """git writes the files first and its index last."""
+    machine.run(5)
+    index = Path(repo.common, "index")
+    lock = index.with_name("index.lock")
+    lock.write_bytes(index.read_bytes())
+    claude_md.write_text("# Project\n\nBe kind, says another branch.\n")
+    machine.run(3)
+    lock.rename(index)
+    age_index(repo)
+    machine.run(60)
+
+    assert node_of(repo) is not None
+    assert claude_md.read_text().startswith("# Project\n\nBe kind, says another branch.\n<ittybitty>\n")
