@@ -44,8 +44,7 @@ $(PEER): $(STAMP)
 
 peers: $(PEER)  ## the tests with the real Claude Code client; its model is a script on loopback
 	@$(BIN)/python -m tests.peers.client
-	$(BIN)/python -m pytest -m peer tests/peers || { echo "once more, one by one: a busy machine makes a client late"; \
-	$(BIN)/python -m pytest -m peer tests/peers --last-failed --numprocesses 0; }
+	$(BIN)/python -m pytest -m peer tests/peers
 
 bench: setup  ## every number the README states, measured now
 	$(BIN)/python -m bench

@@ -122,7 +122,7 @@ def test_a_draft_survives(idle, ladder) -> None:
     session.type("a draft of mine")
     ladder.notify("one")
     hears(session, ladder, 2)
-    assert session.line == "a draft of mine"
+    session.until(lambda: session.line == "a draft of mine")
     assert ladder.told(session) == ONE
 
 
@@ -272,7 +272,7 @@ def test_a_blocked_prompt_loses_nothing(idle, ladder, tmp_path) -> None:
 
 
 def test_what_was_typed_during_a_turn_and_taken_back_takes_nothing_with_it(idle, ladder) -> None:
-    session = idle(Turn(words="one two three four five six seven", pace=0.3), without=(WAITER, WATCH))
+    session = idle(Turn(words="one two three four five six seven eight nine ten", pace=0.6), without=(WAITER, WATCH))
     session.submit("Talk.")
     session.until(lambda: len(ladder.api.of(session.session)) == 2)
     ladder.notify("one")

@@ -105,7 +105,12 @@ class Tui:
         self.until(lambda: self.ended)
 
     def kill9(self) -> None:
+        """Not before the client has written the session down: it could not be resumed."""
+        self.until(lambda: any(file.stat().st_size for file in self.transcripts()))
         self.send_signal(signal.SIGKILL)
+
+    def transcripts(self) -> list[Path]:
+        return list((self.client.home / ".claude" / "projects").glob(f"*/{self.session}.jsonl"))
 
     def leave(self) -> None:
         """/exit, and yes if it asks whether to stop what runs in the background."""
