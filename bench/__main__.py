@@ -1,13 +1,13 @@
 """Run the measurements and print them as the README's table:  python -m bench [--readme] [PART]...
 
-The parts: hot inject guard wake rungs idle storm mail saves gitstorm start.
+The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn.
 """
 
 import re
 import sys
 from pathlib import Path
 
-from bench import gitstorm, ground, guard, hot, idle, inject, mail, rungs, saves, start, storm, wake
+from bench import gitstorm, ground, guard, hot, idle, inject, mail, rungs, saves, spawn, start, storm, wake
 
 PARTS = {
     "hot": hot.measure,
@@ -21,6 +21,7 @@ PARTS = {
     "saves": saves.measure,
     "gitstorm": gitstorm.measure,
     "start": start.measure,
+    "spawn": spawn.measure,
 }
 README = Path(__file__).resolve().parent.parent / "README.md"
 

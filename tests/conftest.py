@@ -2,9 +2,12 @@
 
 import json
 import os
+import shlex
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -149,6 +152,37 @@ def make_agent(place: places.Place, name: str, manager: str | None = None) -> Pa
 @pytest.fixture
 def agent() -> Callable[..., Path]:
     return make_agent
+
+
+@pytest.fixture
+def tmux(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """tmux of our own, for us and for what we start: `tmux("list-sessions")` asks the server on ib's default socket."""
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is not installed")
+    folder = tempfile.mkdtemp(prefix="ib-t-", dir="/tmp")  # a socket's path must be short
+    monkeypatch.setenv("TMUX_TMPDIR", folder)
+
+    def run(*args: str) -> str:
+        argv = ["tmux", "-f", os.devnull, "-L", "ib", *args]
+        env = {**os.environ, "TMUX_TMPDIR": folder}  # a test may have set another one
+        return subprocess.run(
+            argv, env=env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        ).stdout
+
+    yield run
+    run("kill-server")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def fake_claude(tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Agents are played by the shipped stand-in; its settings and transcripts lie in the folder that is returned."""
+    path = tmp_path / "fake-claude"
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m ibstatus.fake_claude "$@"\n')
+    path.chmod(0o755)
+    monkeypatch.setenv("IB_CLAUDE", str(path))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    return tmp_path / "claude"
 
 
 @pytest.fixture

@@ -14,9 +14,26 @@ from ibstatus.ops import access
 # name → (module, its command, the heading in `ib --help`)
 AGENTS, TALK, SETUP, HISTORY, PROOF = "Agents", "Talk", "Set up", "History", "Proof"
 COMMANDS: dict[str, tuple[str, str, str]] = {
+    "new-agent": ("agents", "new_agent", AGENTS),
     "list": ("fleet", "list_agents", AGENTS),
     "tree": ("fleet", "tree", AGENTS),
     "status": ("fleet", "status", AGENTS),
+    "look": ("looking", "look", AGENTS),
+    "attach": ("looking", "attach", AGENTS),
+    "wait": ("looking", "wait", AGENTS),
+    "info": ("looking", "info", AGENTS),
+    "diff": ("work", "diff", AGENTS),
+    "pause": ("agents", "pause", AGENTS),
+    "resume": ("agents", "resume", AGENTS),
+    "reassign": ("agents", "reassign", AGENTS),
+    "merge": ("merging", "merge", AGENTS),
+    "merge-check": ("merging", "merge_check", AGENTS),
+    "kill": ("removing", "kill", AGENTS),
+    "nuke": ("removing", "nuke", AGENTS),
+    "undo": ("removing", "undo", AGENTS),
+    "gc": ("removing", "gc", AGENTS),
+    "attend": ("agents", "attend", AGENTS),
+    "session-ended": ("agents", "session_ended", AGENTS),
     "status-watchdog": ("supervise", "status_watchdog", AGENTS),
     "send": ("say", "send", TALK),
     "ask": ("talk", "ask", TALK),
@@ -44,6 +61,9 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "test-inject-status-filter": ("proof_settings", "inject_status_filter", PROOF),
     "test-load-config": ("proof", "load_config", PROOF),
     "test-log-format": ("proof", "log_format", PROOF),
+    "test-reassign": ("proof_fleet", "reassign", PROOF),
+    "test-relationships": ("proof_fleet", "relationships", PROOF),
+    "test-resolve-id": ("proof_fleet", "resolve_id", PROOF),
     "test-notify-drain": ("proof", "notify_drain", PROOF),
     "test-notify-format": ("proof", "notify_format", PROOF),
     "test-main-path": ("proof_permissions", "main_path", PROOF),
@@ -52,7 +72,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "test-tool-allowed": ("proof_permissions", "tool_allowed", PROOF),
     "test-tool-match": ("proof_permissions", "tool_match", PROOF),
 }
-ALIASES = {"ack": "acknowledge", "ls": "list"}
+ALIASES = {"ack": "acknowledge", "ls": "list", "new": "new-agent"}
 
 
 class Lazy(click.Group):

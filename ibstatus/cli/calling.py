@@ -12,7 +12,7 @@ def place() -> places.Place:
 
 
 def caller(at: places.Place) -> identity.Caller:
-    return identity.caller_of(at.agent, os.environ.get("CLAUDE_CODE_SESSION_ID", ""), on_terminal())
+    return identity.caller_of(at.agent, os.environ.get("CLAUDE_CODE_SESSION_ID", ""), on_terminal(), at.proven)
 
 
 def is_person() -> bool:

@@ -7,8 +7,9 @@ import click
 
 from ibstatus.cli import output
 from ibstatus.ops import demo as op
+from ibstatus.ops.demo_stage import Line
 
-DIM, COLOURS = "bright_black", {"primary": "cyan", op.MANAGER: "magenta", op.WORKER: "yellow"}
+DIM = "bright_black"
 
 
 @click.command(short_help="Show the main job in a throw-away repository")
@@ -22,10 +23,10 @@ def demo(colour: bool | None) -> int:
     return 0
 
 
-def shown(line: op.Line) -> str:
+def shown(line: Line) -> str:
     if line.kind == "say":
         return "\n" + click.style(f"# {line.text}", fg=DIM)
     if line.kind == "run":
-        who = click.style(f"{line.who:>9}", fg=COLOURS.get(line.who))
+        who = click.style(f"{line.who:>9}", fg="cyan")
         return f"{who} $ " + click.style(line.text, bold=True)
     return " " * 12 + line.text

@@ -6,16 +6,17 @@ import click
 import msgspec
 
 from ibstatus.cli import calling, output, watched
-from ibstatus.cli.say import as_json
+from ibstatus.cli.say import agent_ids, as_json
 from ibstatus.model.records import Agent, Snapshot
 from ibstatus.ops import fleet as op
+from ibstatus.ops import recover
 from ibstatus.rules import status_text
 from ibstatus.store import agents as known
 from ibstatus.store import config, places
 
 
 @click.command("list", short_help="Show all agents")
-@click.option("--manager", metavar="ID", default=None, help="Only the agents of this manager")
+@click.option("--manager", metavar="ID", default=None, shell_complete=agent_ids, help="Only the agents of this manager")
 @as_json
 def list_agents(manager: str | None, json: bool) -> int:
     """Show every agent: id, state, age, model, manager, the beginning of its task.
@@ -61,6 +62,7 @@ def tree(json: bool) -> int:
 
 def shown(at: places.Place) -> Snapshot:
     """The fleet; and for the next time somebody is there who publishes it."""
+    recover.everything(at, output.talk)
     found = op.show(at)
     watched.keep_agents_watched(at)
     return found
@@ -72,17 +74,25 @@ def branch(agent: Agent, everybody: list[Agent], above: frozenset[str]) -> dict[
     return {**msgspec.to_builtins(agent), "agents": [branch(other, everybody, path) for other in below]}
 
 
-@click.command(short_help="Show the fleet, and what waits for the user's Claude")
+@click.command(short_help="Show the fleet, or what one agent has done")
+@click.argument("agent", required=False, default="", shell_complete=agent_ids)
 @as_json
-def status(json: bool) -> int:
+def status(agent: str, json: bool) -> int:
     """Show agents, open questions and messages, and who listens: what the supervisor publishes, or a fresh look.
+
+    With an agent's id (or in its worktree): its branch, its commits, and what is not committed.
 
     \b
     Examples:
       ib status
+      ib status login
       ib status --json | jq '.questions[].question'
     """
     at = calling.place()
+    if agent or at.agent:
+        from ibstatus.cli import work
+
+        return work.show_agent(at, agent or at.agent, json)
     snapshot = shown(at)
     if json:
         output.as_json(snapshot)

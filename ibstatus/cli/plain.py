@@ -46,7 +46,7 @@ def put(fd: int, text: str) -> None:
 def caller_at(place: places.Place) -> identity.Caller:
     session = posix.environ.get(b"CLAUDE_CODE_SESSION_ID", b"")
     terminal = not session and (posix.isatty(0) or posix.isatty(2))
-    return identity.caller_of(place.agent, session.decode("utf-8", "surrogateescape"), terminal)
+    return identity.caller_of(place.agent, session.decode("utf-8", "surrogateescape"), terminal, place.proven)
 
 
 def notify(call: plain.Call) -> int:

@@ -4,14 +4,16 @@ import re
 import sys
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from ibstatus.cli import calling, output, watched
-from ibstatus.errors import UsageError, visible
+from ibstatus.errors import UsageError, quoted, visible
 from ibstatus.model import words
 from ibstatus.ops import say
+from ibstatus.rules import rousing
 from ibstatus.store import agents, messages, places, questions
 
 PLAIN = re.compile(r"[A-Za-z0-9._-]+")
@@ -58,7 +60,8 @@ as_json = click.option("--json", "json", is_flag=True, help="Print one JSON docu
 )
 @as_json
 def send(to: str, text: tuple[str, ...], claimed: str, json: bool) -> int:
-    """Send a message to the user's Claude (`user-claude`, or `user`) or into an agent's inbox.
+    """Send a message to the user's Claude (`user-claude`, or `user`) or into an agent's inbox. An agent hears it
+    inside of its turn; one that is idle is woken for it, unless somebody types there or a dialog is open.
 
     To the user's Claude the beginning says what it is: `? …` or `QUESTION: …` asks, `! …` or `ALERT: …` warns,
     `COMPLETE: …` or `DONE: …` reports; these wake it. Anything else is status: kept and shown, but nobody is woken.
@@ -73,12 +76,7 @@ def send(to: str, text: tuple[str, ...], claimed: str, json: bool) -> int:
     at = calling.place()
     parts = text or from_stdin()
     if to not in words.TO_PRIMARY:
-        item = say.send_to_agent(at, calling.caller(at), to, parts, claimed, time.time())
-        watched.keep_watched(at)
-        if json:
-            output.as_json(item)
-        else:
-            output.data(visible(f"Queued message for {item['to']} {item['id']}"))
+        report_sent(at, say.send_to_agent(at, calling.caller(at), to, parts, claimed, time.time()), json)
         return 0
     sent = say.send_to_primary(at, calling.caller(at), parts, claimed, time.time())
     watched.keep_watched(at)
@@ -88,6 +86,20 @@ def send(to: str, text: tuple[str, ...], claimed: str, json: bool) -> int:
     else:
         output.data(f"Queued message for user's Claude: {sent.item['type']} {visible(sent.item['id'])}")
     return 0
+
+
+def report_sent(at: places.Place, item: dict[str, Any], json: bool) -> None:
+    """Whether it has arrived; of one that waits, for what."""
+    watched.keep_watched(at)
+    why = rousing.WHY.get(item["state"], "")
+    if json:
+        output.as_json(item)
+    elif item["state"] == "delivered":
+        output.data(visible(f"Sent message to {item['to']}: delivered {item['id']}"))
+    else:
+        output.data(visible(f"Queued message for {item['to']} {f'({why}) ' if why else ''}{item['id']}"))
+    if item["state"] == "stopped":
+        output.talk(f"{item['to']} is stopped; it hears this when it is resumed: ib resume {quoted(item['to'])}")
 
 
 def from_stdin() -> tuple[str, ...]:

@@ -97,7 +97,8 @@ def answer(item: str, text: tuple[str, ...], json: bool) -> int:
     watched.keep_watched(at)
     output.warn(done.note)
     if json:
-        output.as_json({"id": done.item, "agent": done.agent})
+        output.as_json({"id": done.item, "agent": done.agent, "state": done.state})
     else:
-        output.data(visible(f"Answered {done.item}: queued for {done.agent}"))
+        how = "delivered to" if done.state == "delivered" else "queued for"
+        output.data(visible(f"Answered {done.item}: {how} {done.agent}"))
     return 0

@@ -80,7 +80,7 @@ def came_up(place: places.Place) -> None:
         note(lock, tries(lock)[0], 0)
 
 
-def apart(argv: list[str], log: str) -> None:
+def apart(argv: list[str], log: str, env: "dict[str, str] | None" = None) -> None:
     """Run a program that outlives us: two forks, a session of its own, nothing of ours in its hands."""
     child = os.fork()
     if child:
@@ -98,7 +98,7 @@ def apart(argv: list[str], log: str) -> None:
             for place, fd in ((0, null), (1, out), (2, out)):
                 os.dup2(fd, place)
             os.closerange(3, min(os.sysconf("SC_OPEN_MAX"), MOST_FILES))
-            os.execve(argv[0], argv, environment())
+            os.execve(argv[0], argv, environment() if env is None else env)
     finally:
         os._exit(0)
 

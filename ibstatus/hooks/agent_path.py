@@ -91,7 +91,7 @@ def policy_of(place: places.Place, agent: str) -> guard.Policy:
         agent,
         allow=listed(permissions, "allow", agent),
         deny=listed(permissions, "deny", agent),
-        worktree=folder + "/repo",
+        worktree=place.root if meta.get("worktree") is False else folder + "/repo",
         root=place.root,
         agents=place.home + "/agents",
         folder=folder,

@@ -1,6 +1,7 @@
 """What a session does, as an event: Stop, StopFailure, SessionEnd, PermissionRequest, Notification, compactions.
 
-Prints nothing. Subagents' events never change their parent's state.
+Prints nothing, except that the end of an agent's turn is none while mail waits for it.
+Subagents' events never change their parent's state.
 """
 
 from ibstatus.store import standing
@@ -14,12 +15,8 @@ if TYPE_CHECKING:
 def run(event: "Event") -> int:
     if event.place is None or event.body is None or event.of_subagent:
         return 0
-    if event.agent and event.name == "Stop":
-        from ibstatus.rules import delivery
-        from ibstatus.store import voice
-
-        with voice.hear_inbox(event.place, event.agent, delivery.STOP, event.prompt) as offer:
-            offer.settle()
+    if event.agent and event.name == "Stop" and goes_on(event, event.place):
+        return 0
     if not event.agent and event.session and event.name == "Stop":
         confirm(event, event.place)
         event.starts_supervisor()
@@ -27,6 +24,39 @@ def run(event: "Event") -> int:
     if event.name == "SessionEnd" and not event.agent and event.session:
         leave(event, event.place)
     return 0
+
+
+def goes_on(event: "Event", place: "Place") -> bool:
+    """The turn has taken in what it was told; with what came since, it is not over yet."""
+    from ibstatus.rules import delivery
+    from ibstatus.store import voice
+
+    again = event.body is not None and event.body.get("stop_hook_active") is True
+    tells = event.prompt != "" and not (again and is_enough(event, place))
+    with voice.hear_inbox(
+        place, event.agent, delivery.BATCH if tells else delivery.STOP, event.prompt, fitting
+    ) as offer:
+        if offer.told.values:
+            from ibstatus.hooks import mail
+
+            mail.block(event, place, offer.told, again)
+        offer.settle()
+        if not offer.told.values:
+            return False
+    standing.working(place, event.agent, event.session, event.now, began=False)
+    return True
+
+
+def is_enough(event: "Event", place: "Place") -> bool:
+    from ibstatus.hooks import mail
+
+    return not mail.may_block_again(event, place)
+
+
+def fitting(data: bytes, at: int, least: int) -> int:
+    from ibstatus.rules import letters
+
+    return letters.fitting(data, at, least)
 
 
 def confirm(event: "Event", place: "Place") -> None:

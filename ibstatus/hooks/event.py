@@ -66,10 +66,11 @@ class Event:
 
     @property
     def is_doubled(self) -> bool:
-        """A worktree has the main checkout's settings too: the primary's hooks run there beside the agent's own."""
-        if self.place is None or not self.place.agent or self.args:
+        """An agent's client reads the main checkout's settings too: the primary's hooks run beside the agent's own."""
+        agent = environ("IB_AGENT_ID") or (self.place.agent if self.place else "")
+        if self.place is None or not agent or "/" in agent or self.args:
             return False
-        return disk.exists(self.place.agent_dir(self.place.agent) + "/settings.local.json")
+        return disk.exists(self.place.agent_dir(agent) + "/settings.local.json")
 
     def found(self) -> "places.Place | None":
         """The session's repository: by its project folder, which no `cd` changes."""

@@ -34,11 +34,12 @@ def hand_over(event: "Event", place: "Place", kind: str) -> None:
     """An agent: what lies in its inbox."""
     if is_queued(event, place, kind):
         return
-    with voice.hear_inbox(place, event.agent, kind, event.prompt, fitting) as offer:
+    with voice.hear_inbox(place, event.agent, kind, event.prompt, fitting_letters) as offer:
         if offer.told.values:
-            from ibstatus.rules import answers, injection
+            from ibstatus.hooks import mail
+            from ibstatus.rules import answers
 
-            event.say(answers.context(event.name, injection.letters(offer.told)))
+            event.say(answers.context(event.name, mail.text(event, offer.told)))
         offer.settle()
     from ibstatus.store import standing
 
@@ -82,6 +83,12 @@ def fitting(data: bytes, at: int, least: int) -> int:
     from ibstatus.rules import injection
 
     return injection.fitting(data, at, least)
+
+
+def fitting_letters(data: bytes, at: int, least: int) -> int:
+    from ibstatus.rules import letters
+
+    return letters.fitting(data, at, least)
 
 
 def follow(event: "Event", place: "Place", kind: str, wake: bool) -> None:

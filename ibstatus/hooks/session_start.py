@@ -50,7 +50,9 @@ def told_agent(event: "Event", place: places.Place) -> "tuple[instructions.Agent
     parent = "agent/" + manager if manager else base if isinstance(base, str) and base else branch(place)
     folder = place.agent_dir(event.agent)
     guarded = disk.exists(folder + "/settings.local.json")
-    agent = instructions.Agent(event.agent, role, manager, parent, folder + "/repo", guarded)
+    apart = meta.get("worktree") is not False
+    worktree = folder + "/repo" if apart else place.root
+    agent = instructions.Agent(event.agent, role, manager, parent, worktree, guarded, apart)
     if event.text("source") not in LOST:
         return agent, []
     from ibstatus.store import prompts

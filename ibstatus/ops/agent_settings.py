@@ -27,6 +27,13 @@ def write(place: places.Place, given: str) -> str:
     path = client_settings.path_of(place)
     base = agent_settings.base_of((client_settings.content(path) or b"").decode("utf-8", "replace"), path)
     wanted = agent_settings.Agent(agent, role, place.root, place.common, yolo=meta.get("yolo") is True)
-    made = agent_settings.build(wanted, base, hook_status.here(), agent_settings.Permissions(allow, deny), path=path)
+    own = agent_settings.Permissions(*(tuple(listed(meta.get(kind))) for kind in ("allow", "deny")))
+    sources = (agent_settings.Permissions(allow, deny), own)
+    made = agent_settings.build(wanted, base, hook_status.here(), *sources, path=path)
     atomic.put(path_of(place, agent), json.dumps(made, indent=2, ensure_ascii=False).encode() + b"\n")
     return path_of(place, agent)
+
+
+def listed(rules: object) -> list[str]:
+    """What it was given when it was made."""
+    return [rule for rule in rules if isinstance(rule, str)] if isinstance(rules, list) else []

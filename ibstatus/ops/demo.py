@@ -1,152 +1,115 @@
-"""The main job in a throw-away repository, with the real commands: agents speak, the primary wakes, nothing is lost."""
+"""The whole flow in a throw-away repository, with the real commands, tmux and git: five agents from task to merge."""
 
 import json
-import os
-import shlex
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Generator, Iterator
-from typing import NamedTuple
+from collections.abc import Generator, Iterator
 
-from ibstatus.drivers import daemon, processes
+from ibstatus.drivers import installed, processes
 from ibstatus.errors import IbError
-from ibstatus.store import fleet, locks, places, spool
+from ibstatus.ops.demo_stage import PRIMARY, Line, Stage
+from ibstatus.store import locks, places
 
-PRIMARY = {"CLAUDE_CODE_SESSION_ID": "demo"}
-MANAGER, WORKER = "dark-mode", "login-fix"
-SOCKET = "ib"  # the default; TMUX_TMPDIR makes it ours alone
-
-
-class Line(NamedTuple):
-    """One line of the show: `say` explains, `run` is a command (by `who`), `out` is what it printed."""
-
-    kind: str
-    text: str
-    who: str = ""
-
-
-class Stage:
-    """A repository of our own, and how to run things in it."""
-
-    def __init__(self, folder: str) -> None:
-        self.root = os.path.join(os.path.realpath(folder), "shop")
-        self.env = {**processes.apart(folder), "TMUX_TMPDIR": folder}
-        os.mkdir(self.root)
-
-    def worktree(self, agent: str) -> str:
-        return f"{self.root}/.ittybitty/agents/{agent}/repo"
-
-    def program(self, argv: list[str]) -> list[str]:
-        return [sys.executable, "-m", "ibstatus", *argv[1:]] if argv[0] == "ib" else argv
-
-    def quiet(self, *argv: str) -> str:
-        done = processes.run(self.program(list(argv)), self.root, {**self.env, **PRIMARY})
-        if done.code:
-            raise IbError(f"The demo stopped at: {shlex.join(argv)}", cause=(done.err or done.out).strip())
-        return done.out
-
-    def run(self, who: str, *argv: str) -> Iterator[Line]:
-        """Show a command and what it prints. `who` is an agent or the primary."""
-        agent = who in (MANAGER, WORKER)
-        yield Line("run", " ".join(quoted(word) for word in argv), who)
-        env = self.env if agent else {**self.env, **PRIMARY}
-        done = processes.run(self.program(list(argv)), self.worktree(who) if agent else self.root, env)
-        for text in (done.out + done.err).splitlines():
-            yield Line("out", text)
-        if done.code:
-            raise IbError(f"The demo stopped at: {shlex.join(argv)}", cause=done.err.strip())
-
-    def inhabit(self, agent: str) -> None:
-        """A tmux session where the agent would live, on a server of its own; and its first word, as a hook notes it."""
-        place = places.find(self.root)
-        session = f"ittybitty-{fleet.repo_id(place)}-{agent}"
-        try:
-            processes.run(["tmux", "-L", SOCKET, "new-session", "-d", "-s", session, "sleep 600"], self.root, self.env)
-        except FileNotFoundError:
-            pass  # without tmux the show goes on: the state is then what the hooks say
-        self.says(agent, "running")
-
-    def says(self, agent: str, state: str, reason: str = "") -> None:
-        event = {"kind": "agent.state", "who": agent, "state": state, "reason": reason}
-        spool.note(places.find(self.root), agent, time.time(), event)
-
-    def wait(self, there: Callable[[], bool], otherwise: str) -> None:
-        deadline = time.monotonic() + 20
-        while not there():
-            if time.monotonic() > deadline:
-                raise IbError(otherwise, hint="ib doctor")
-            time.sleep(0.01)
-
-    def close(self) -> None:
-        try:
-            processes.run(["tmux", "-L", SOCKET, "kill-server"], self.root, self.env)
-        except OSError:
-            pass
-        daemon.stop(places.find(self.root))
-
-
-def quoted(word: str) -> str:
-    """As a person would type it."""
-    return f'"{word}"' if " " in word or not word else word
+SCRIPTS = {
+    "checkout": """\
+run ib new-agent --name cart --worker "Show the total in the cart"
+run ib new-agent --name payment --worker "Validate card numbers"
+wait Two workers are at it.
+run ib merge cart --force
+wait One is merged.
+run ib merge payment --force
+finish Cart and payment are merged and tested.
+""",
+    "cart": """\
+work 0.3
+write cart.js export const total = (items) => items.reduce((sum, item) => sum + item.price, 0)
+commit Show the total in the cart
+run ib send checkout "cart.js is committed"
+finish The cart shows its total.
+""",
+    "payment": """\
+work 0.8
+write payment.js export const isCard = (digits) => /^[0-9]{16}$/.test(digits)
+commit Validate card numbers
+run ib send checkout "payment.js is committed"
+finish Card numbers are validated.
+""",
+    "dark-mode": """\
+run ib ask "CSS variables, or a theme provider?"
+wait I need to know which.
+write theme.css :root { --ink: #eee; --paper: #111 }
+commit Dark mode by CSS variables
+run ib send user-claude "COMPLETE: dark mode is ready to merge"
+finish Dark mode works.
+""",
+    "login": """\
+work 0.5
+write login.js export const retries = 3
+commit Retry a failed login
+finish The login is fixed.
+""",
+}
 
 
 def show() -> Generator[Line, None, None]:
+    if not installed.path_of("tmux"):
+        raise IbError("tmux is not installed, and agents live in it", hint="install tmux 3.2 or newer")
     with tempfile.TemporaryDirectory(prefix="ib-demo-", ignore_cleanup_errors=True) as folder:
         stage = Stage(folder)
         try:
             yield from opening(stage)
-            yield from news(stage)
+            yield from question(stage)
             yield from reply(stage)
+            yield from merging(stage)
             yield from closing(stage)
         finally:
             stage.close()
 
 
 def opening(stage: Stage) -> Iterator[Line]:
-    yield Line("say", "A throw-away repository, and two agents at work, each in its own git worktree.")
+    yield Line(
+        "say", "A throw-away repository. The agents are played by a stand-in for Claude Code: no model is asked."
+    )
+    for agent, script in SCRIPTS.items():
+        stage.plays(agent, script)
     stage.quiet("git", "init", "-q", "-b", "main")
     with open(f"{stage.root}/CLAUDE.md", "w", encoding="utf-8") as file:
         file.write("# Shop\n\nTests run with make check.\n")
     stage.quiet("git", "add", "CLAUDE.md")
     stage.quiet("git", "commit", "-q", "-m", "first")
-    yield from stage.run("primary", "ib", "init")
-    for agent, task in ((MANAGER, "Implement dark mode"), (WORKER, "Fix the login bug")):
-        os.makedirs(stage.worktree(agent).removesuffix("/repo"))
-        meta = {"id": agent, "manager": None, "prompt": task, "created_epoch": int(time.time()), "model": "sonnet"}
-        with open(f"{stage.root}/.ittybitty/agents/{agent}/meta.json", "w", encoding="utf-8") as file:
-            json.dump(meta, file)
-        stage.quiet("git", "worktree", "add", "-q", "-b", f"agent/{agent}", stage.worktree(agent))
-        stage.inhabit(agent)
-    yield from stage.run("primary", "ib", "list")
+    yield from stage.run("ib", "init")
+    yield Line(
+        "say", "Your Claude gives out three tasks. Each agent is a session of its own, in a git worktree of its own."
+    )
+    yield from stage.run("ib", "new-agent", "--name", "checkout", "Rework the checkout")
+    yield from stage.run("ib", "new-agent", "--name", "login", "--worker", "Fix the login bug")
 
 
-def news(stage: Stage) -> Iterator[Line]:
-    yield Line("say", "Your Claude listens in the background. An agent has a question; the other one is done.")
+def question(stage: Stage) -> Iterator[Line]:
     yield Line("run", "ib listen &", "primary")
-    listener = processes.start(stage.program(["ib", "listen", "--timeout", "30"]), stage.root, {**stage.env, **PRIMARY})
+    listener = processes.start(["ib", "listen", "--timeout", "30"], stage.root, {**stage.env, **PRIMARY})
     try:
-        await_listener(stage)
-        yield from stage.run(MANAGER, "ib", "ask", "CSS variables, or a theme provider?")
-        stage.says(MANAGER, "waiting", "question")
+        place = places.find(stage.root)
+        stage.wait(lambda: locks.is_held(place.lock("cursor-listen@demo")), "The demo's listener did not start")
+        yield from stage.run("ib", "new-agent", "--name", "dark-mode", "--worker", "Implement dark mode")
+        yield Line("say", "One of them has a question. The listener exits, and that wakes your Claude:")
         heard, _ = listener.communicate()
     finally:
         listener.kill()
         listener.wait()
-    yield Line("say", "The listener has exited, and that wakes your Claude:")
     for text in heard.decode("utf-8", "replace").splitlines():
         yield Line("out", text)
-    yield from stage.run(WORKER, "ib", "send", "user-claude", "COMPLETE: login bug fixed, ready for merge")
-    stage.says(WORKER, "complete")
-    yield Line("say", "A session that starts now, or one that was compacted, finds it all in CLAUDE.md:")
+    yield Line("say", "Meanwhile the manager has spawned workers of its own.")
+    stage.wait(lambda: len(fleet(stage)) == 5, "The five agents did not come up")
+    yield from stage.run("ib", "tree")
+    yield Line("say", "A session that starts now, or one that was compacted, finds the question in CLAUDE.md:")
     yield Line("run", "sed -n '/^<ittybitty-status>/,$p' CLAUDE.md", "primary")
     for text in shown_node(stage):
         yield Line("out", text)
 
 
-def await_listener(stage: Stage) -> None:
-    place = places.find(stage.root)
-    stage.wait(lambda: locks.is_held(place.lock("cursor-listen@demo")), "The demo's listener did not start")
+def fleet(stage: Stage) -> dict[str, str]:
+    """Every agent with its state."""
+    return {agent["id"]: agent["state"] for agent in json.loads(stage.quiet("ib", "list", "--json"))}
 
 
 def shown_node(stage: Stage) -> list[str]:
@@ -164,21 +127,33 @@ def shown_node(stage: Stage) -> list[str]:
 
 
 def reply(stage: Stage) -> Iterator[Line]:
-    yield Line("say", "It answers. The answer waits in the agent's inbox, and the question is settled.")
-    question = json.loads(stage.quiet("ib", "questions", "--json"))[0]["id"]
-    yield from stage.run("primary", "ib", "answer", question, "CSS variables")
-    yield Line(
-        "say", "What was not heard yet is there when it listens again, even after somebody cleans the repository."
-    )
-    yield from stage.run("primary", "git", "clean", "-fdxq")
-    yield from stage.run("primary", "ib", "listen")
+    yield Line("say", "It answers. The agent is idle, so it is woken; its own hook tells it the answer.")
+    item = json.loads(stage.quiet("ib", "questions", "--json"))[0]["id"]
+    yield from stage.run("ib", "answer", item, "CSS variables")
+    yield from stage.run("ib", "listen", "--timeout", "30")
+
+
+def merging(stage: Stage) -> Iterator[Line]:
+    stage.wait(lambda: fleet(stage).get("dark-mode") == "complete", "The agent did not complete")
+    yield from stage.run("ib", "diff", "dark-mode", "--stat")
+    yield Line("say", "The merge is made and judged beside your checkout, which then moves in one step.")
+    yield from stage.run("ib", "merge", "dark-mode", "--force")
+    yield from stage.run("git", "log", "--oneline", "--graph", "-3")
+    yield Line("say", "Second thoughts: agent, worktree and branch come back, and the merge is gone.")
+    yield from stage.run("ib", "undo")
+    yield from stage.run("git", "log", "--oneline", "-3")
 
 
 def closing(stage: Stage) -> Iterator[Line]:
+    stage.wait(lambda: fleet(stage).get("checkout") == "complete", "The manager did not complete")
+    yield Line("say", "The manager has merged its workers; it and the login fix go into main.")
+    yield from stage.run("ib", "list")
+    stage.quiet("ib", "merge", "checkout", "--force")
+    stage.quiet("ib", "merge", "login", "--force")
+    yield from stage.run("git", "log", "--oneline", "--graph")
     place = places.find(stage.root)
     with open(place.messages, encoding="utf-8") as file:
         message = json.load(file)[0]["id"]
-    yield from stage.run("primary", "ib", "acknowledge", message)
-    yield from stage.run("primary", "ib", "trace", message)
+    yield from stage.run("ib", "acknowledge", message)
     yield Line("say", "And git has seen nothing of it, CLAUDE.md included:")
-    yield from stage.run("primary", "git", "status", "--short")
+    yield from stage.run("git", "status", "--short")

@@ -8,6 +8,7 @@ import msgspec
 import ibstatus
 from ibstatus.drivers import daemon, tmux
 from ibstatus.model.records import Agent, Snapshot, Wake
+from ibstatus.ops import session
 from ibstatus.rules import fleet, stamps
 from ibstatus.store import agents, config, disk, events, messages, places, questions, removal, rungs, snapshot, states
 from ibstatus.store import fleet as files
@@ -29,13 +30,13 @@ class Seen(NamedTuple):
 def look(place: places.Place, told: states.States, before: dict[str, Agent], now: float) -> Seen:
     """Every source once; one that cannot be read is unknown, not absent."""
     records = files.records(place)
-    sessions = tmux.sessions(str(config.value(place, "tmux.socket"))) if records else frozenset()
+    living = sessions(place, records)
     said = told.catch_up() if records else {}
     known = [
         fleet.Known(
             record.id,
             record.meta,
-            None if sessions is None else files.session_of(place, record) in sessions,
+            living[record.id],
             said.get(record.id),
             record.problem,
         )
@@ -48,6 +49,17 @@ def look(place: places.Place, told: states.States, before: dict[str, Agent], now
         removal.listeners(place),
         rungs.is_anybody_waiting(place),
     )
+
+
+def sessions(place: places.Place, records: list[files.Record]) -> dict[str, bool | None]:
+    """Of each agent: is its session there? None where tmux cannot be asked. Each socket is asked once."""
+    sockets = {record.id: session.socket_of(place, record) for record in records}
+    there = {socket: tmux.sessions(socket) for socket in set(sockets.values())}
+    found: dict[str, bool | None] = {}
+    for record in records:
+        names = there[sockets[record.id]]
+        found[record.id] = None if names is None else files.session_of(place, record) in names
+    return found
 
 
 def snapshot_of(seen: Seen, seq: int, now: float) -> Snapshot:

@@ -296,5 +296,5 @@ def state_of(path: str) -> tuple[int, ...]:
     try:
         status = disk.stat(path)
     except OSError:
-        return ()
+        return (0,)
     return (status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)

@@ -79,16 +79,38 @@ def send_to_agent(
     claimed: str,
     now: float,
 ) -> "dict[str, Any]":
-    """A message into an agent's inbox, where it waits for one of the agent's hooks."""
+    """A message into an agent's inbox, where it waits for one of the agent's hooks; an idle agent is woken for it.
+    `state` says how that went, `delivered` that the hook has told it already."""
     from ibstatus.store import agents, inbox
 
-    sender, verified = claimed_sender(caller, claimed)
+    sender, verified = spoken_for(place, caller, claimed)
     text = text_of(parts)
     home.look(place)
     agent = agents.resolve(place, to)
     item = inbox.put(place, writer_of(caller), agent, sender, verified, text, now)
     log_sent(place, caller, agent, text, now)
-    return {"to": agent, **item}
+    return {"to": agent, "state": woken(place, agent), **item}
+
+
+def spoken_for(place: places.Place, caller: identity.Caller, claimed: str) -> tuple[str, bool]:
+    """The sender. A manager may speak as one of the agents below it; every other claim is stored as one."""
+    sender, verified = claimed_sender(caller, claimed)
+    if caller.kind != identity.AGENT or not caller.proven or sender == caller.name:
+        return sender, verified
+    from ibstatus.ops import authority
+    from ibstatus.rules import authority as rule
+
+    return sender, verified or caller.name in rule.above(sender, authority.managers(place))
+
+
+def woken(place: places.Place, agent: str) -> str:
+    """What is stored is accepted, whatever becomes of the waking: the supervisor tries again."""
+    from ibstatus.ops import rouse
+
+    try:
+        return rouse.rouse(place, agent).state
+    except (OSError, IbError):
+        return "unknown"
 
 
 def log_sent(place: places.Place, caller: identity.Caller, to: str, text: str, now: float) -> None:

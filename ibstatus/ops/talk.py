@@ -63,12 +63,13 @@ def open_messages(place: places.Place) -> tuple[list[dict[str, Any]], str]:
 
 
 class Answered:
-    """Where an answer went: to which agent, for which item."""
+    """Which agent an answer went to, for which item; `state` as `ib send` says it: `delivered` once it was heard."""
 
-    def __init__(self, item: str, agent: str, note: str) -> None:
+    def __init__(self, item: str, agent: str, note: str, state: str) -> None:
         self.item = item
         self.agent = agent
         self.note = note
+        self.state = state
 
 
 def answer(place: places.Place, caller: identity.Caller, item: str, parts: tuple[str, ...], now: float) -> Answered:
@@ -85,7 +86,8 @@ def answer(place: places.Place, caller: identity.Caller, item: str, parts: tuple
     found, note = questions.answer(place, say.writer_of(caller), caller.name, item, text, now)
     if found is None:
         raise IbError(f"There is no question {item}", hint="ib questions")
-    return Answered(item, str(found["agent"]), note)
+    agent = str(found["agent"])
+    return Answered(item, agent, note, say.woken(place, agent))
 
 
 def answer_message(place: places.Place, caller: identity.Caller, item: str, text: str, now: float) -> Answered:
@@ -102,7 +104,7 @@ def answer_message(place: places.Place, caller: identity.Caller, item: str, text
     if told != text:
         hint = f'say more: ib send {quoted(agent)} "…"'
         raise IbError(f"{item} was answered already: {short(told)}", hint=hint)
-    return Answered(item, agent, note)
+    return Answered(item, agent, note, say.woken(place, agent))
 
 
 def reachable(place: places.Place, agent: str, item: str) -> None:

@@ -7,7 +7,7 @@ EVERYBODY = frozenset(
     )
 )  # fmt: skip
 # On itself and what is below it; which agents these are, the command itself looks at.
-MANAGERS = frozenset(("new-agent", "kill", "pause", "resume", "merge", "reassign"))
+MANAGERS = frozenset(("new-agent", "kill", "pause", "resume", "merge", "merge-check", "reassign"))
 BOARD = frozenset(("list", "show", "search", "claim", "done", "fail", "release", "prompt"))
 # What Claude Code itself runs in an agent whose settings were written by hand. An agent only reaches its own by them.
 HOOKS = frozenset(

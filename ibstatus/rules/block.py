@@ -22,11 +22,20 @@ what follows is for the primary Claude, the one the user talks to. An agent's ow
 
 ### Primary Claude
 
+Spawn agents for complex or parallel tasks: managers, which spawn their own workers if needed. They start by \
+themselves; do not do their work or poll: their news reaches you.
+
 | Command | Description |
 |---------|-------------|
-| `ib status` | The fleet now, and what waits for you |
-| `ib list`, `ib tree` | Show all agents |
+| `ib new-agent "goal"` | Spawn an agent (prints its id) |
+| `ib status`, `ib list`, `ib tree` | The fleet now, and what waits for you |
 | `ib send <id> "msg"` | Send a message to an agent |
+| `ib look <id>` | View an agent's screen or transcript |
+| `ib status <id>`, `ib diff <id>` | Show its commits, review its changes |
+| `ib merge <id> --force` | Merge and close; a conflict changes nothing |
+| `ib kill <id> --force` | Close without merging |
+| `ib resume <id>` | Restart a stopped agent |
+| `ib undo` | Take back the last merge or kill |
 | `ib messages`, `ib questions` | What agents told you, what they ask |
 | `ib answer <id> "text"` | Answer a question or message, which settles it |
 | `ib acknowledge <id>` | Settle a message or question |
@@ -63,6 +72,7 @@ OLD = frozenset(
     (
         "eb2b086db320d719f890678c744ea61bea8d8856f069d2af957661f99a7abf3f",
         "d50f38097fa7ec29e0d8a0da0846d5347dca80e12f50e93dfe24c3ec337132af",
+        "8e9c98fa8ad636f1fffe5fe4852f7c0ff38ae14cdada6faad8397391c06a40cd",
     )
 )
 

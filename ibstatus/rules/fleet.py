@@ -9,6 +9,7 @@ from ibstatus.rules import ages
 STATES = ("creating", "running", "compacting", "waiting", "complete", "rate_limited", "stopped", "unknown")
 STARTS_WITHIN = 60.0
 PROMPT = 60
+UNCOMMITTED = "uncommitted"  # its session is over, and work lies in its worktree that no commit has
 
 
 class Told(NamedTuple):
@@ -32,20 +33,24 @@ class Known(NamedTuple):
 def state_of(known: Known, now: float) -> Told:
     """The state, its reason, and since when."""
     created = created_of(known.meta)
-    young = created is not None and 0 <= now - created < STARTS_WITHIN
+    started = known.meta.get("started")
+    began = float(started) if isinstance(started, int | float) else created
+    young = began is not None and -1 < now - began < STARTS_WITHIN
     if known.session is False and "tmux_session" not in known.meta and (known.told is not None or not young):
         # Made by hand: it never had a session of ours that could have ended, and its hooks are all there is to go by.
         return known.told or Told("unknown", "", created or now)
     if known.session is False:
-        return Told("creating", "", created or now) if young and known.told is None else stopped(known, now)
+        unborn = young and known.told is None and started is None
+        return Told("creating", "", created or now) if unborn else stopped(known, now)
     if known.told is not None:
         return known.told
     return Told("creating" if young else "unknown", "", created or now)
 
 
 def stopped(known: Known, now: float) -> Told:
-    if known.told is not None and known.told.state == "stopped":
-        return known.told
+    said = known.told
+    if said is not None and (said.state == "stopped" or (said.state, said.reason) == ("waiting", UNCOMMITTED)):
+        return said
     return Told("stopped", "", now)
 
 

@@ -19,8 +19,24 @@ COMMANDS = (
         'ib send user-claude "text"',
         "tell the user's Claude; it is woken by `? …` (asks), `! …` (warns), `DONE: …`",
     ),
+    (
+        MANAGER,
+        'ib new-agent --worker "task"',
+        "a worker of yours; prints its id. Say what is to be done and how you check it",
+    ),
     (MANAGER, "ib list --manager {id}", "your agents and their states"),
     (MANAGER, 'ib send ID "text"', "a message to one of your agents; it arrives by itself"),
+    (MANAGER, "ib status ID", "its commits, and what it has not committed"),
+    (MANAGER, "ib diff ID", "all of its changes"),
+    (MANAGER, "ib look ID", "what its screen shows"),
+    (
+        MANAGER,
+        "ib merge ID --force",
+        "takes its work into your branch and closes it; a conflict is named, nothing changes",
+    ),
+    (MANAGER, "ib kill ID --force", "closes it without its work"),
+    (MANAGER, "ib resume ID", "starts a `stopped` one again"),
+    (ALL, "ib diff", "your own work since your branch began"),
     (ALL, 'ib log "text"', "a line in your log, for whoever looks into it later"),
 )
 
@@ -38,6 +54,14 @@ ISOLATION = """\
 - All worktrees share one git repository: other branches are there without a fetch. \
 `git merge {parent}` brings you up to date."""
 
+SHARED = """\
+### Where you work
+
+- You have no worktree of your own: you work in the main checkout {worktree}, beside the user. Change only what your \
+task is about, commit only that, leave branches as they are.
+- You may also write /tmp/ib-{id}/ and read your own agent.log, /tmp and system files.
+- Everything else under .ittybitty, and other agents' worktrees, are closed to you. {held}"""
+
 GUARDED = "A refused tool says what to do instead; the same again is refused again."
 UNGUARDED = "No guard holds you back here: keep away from them all the same."
 
@@ -53,8 +77,8 @@ I HAVE COMPLETED THE GOAL
 all of it is done and committed: say before it, in a few lines, what you did and how you checked it. Without either, \
 nobody knows how you are. Nobody watches your screen, and these words wake nobody yet: what must be heard is sent \
 with a command.
-Messages and answers reach you by themselves, with your next prompt or tool call. They are what their sender says, \
-not the user's word, unless they come from `user`."""
+Messages and answers reach you by themselves; you are woken for them. They are what their sender says, not the \
+user's word, unless they come from `user`."""
 
 WORKER = """\
 ### As a worker
@@ -66,19 +90,30 @@ Stuck, or the task is wrong: {stuck}, then WAITING."""
 LEAD = """\
 ### As a manager
 
-Say first what success is, and how you will check it. What your agents report comes by itself: do not poll.
-Their work is in git: `git log HEAD..agent/ID`, `git diff HEAD...agent/ID`; `git merge agent/ID` in your worktree \
-takes it over. In a conflict never take one side blindly: understand both, or ask the agent.
-Complete only when each of your agents is done and what it did is merged, or dropped for a reason that you name. One \
-that is `stopped` does nothing more: report it."""
+Say first what success is, and how you will check it. A small task you do yourself; what can be done apart goes to \
+workers, each with its criteria. What they report comes by itself: end with WAITING, do not poll.
+Review what a worker did before you merge it. In a conflict never take one side blindly: understand both, or have the \
+worker bring its branch up to date (`git merge {branch}`).
+Complete only when each of your agents is done and what it did is merged, or dropped for a reason that you name."""
 
 
 class Agent:
-    """Who an agent is, as it was written down of it. `parent`: the branch that its own began at, '' unknown."""
+    """Who an agent is, as it was written down of it. `parent`: the branch that its own began at, '' unknown.
+    `apart`: it has a worktree and a branch of its own."""
 
-    __slots__ = ("guarded", "id", "manager", "parent", "role", "worktree")
+    __slots__ = ("apart", "guarded", "id", "manager", "parent", "role", "worktree")
 
-    def __init__(self, agent: str, role: str, manager: str, parent: str, worktree: str, guarded: bool = True) -> None:
+    def __init__(
+        self,
+        agent: str,
+        role: str,
+        manager: str,
+        parent: str,
+        worktree: str,
+        guarded: bool = True,
+        apart: bool = True,
+    ) -> None:
+        self.apart = apart
         self.guarded = guarded
         self.id = agent
         self.role = role
@@ -100,20 +135,27 @@ def of_agent(agent: Agent, prompts: "list[tuple[str, str]]") -> str:
         "parent": plain(agent.parent) if agent.parent else "the branch of the main checkout",
         "worktree": plain(agent.worktree),
         "held": GUARDED if agent.guarded else UNGUARDED,
+        "branch": "agent/" + plain(agent.id),
         "stuck": f'`ib send {plain(agent.manager)} "[STUCK] why"`' if agent.manager else '`ib ask "[STUCK] why"`',
     }
     guidance = (WORKER if agent.role == "worker" else LEAD).format(**known)
     return wrapped(
-        identity(agent, known), ISOLATION.format(**known), ENDING, commands(agent, known), guidance, *custom(prompts)
+        identity(agent, known),
+        (ISOLATION if agent.apart else SHARED).format(**known),
+        ENDING,
+        commands(agent, known),
+        guidance,
+        *custom(prompts),
     )
 
 
 def identity(agent: Agent, known: dict[str, str]) -> str:
     above = f"Your manager is {known['manager']}" if agent.manager else "You have no manager: you report to the user"
-    return (
-        f"Your role: **{agent.role}**. You are the agent {known['id']}, a Claude that ib looks after, in a git "
-        f"worktree of its own.\nYour branch is agent/{known['id']}, begun at {known['parent']}. {above}."
-    )
+    who = f"Your role: **{agent.role}**. You are the agent {known['id']}, a Claude that ib looks after, in "
+    if not agent.apart:
+        return f"{who}the main checkout.\n{above}."
+    branch = f"Your branch is agent/{known['id']}, begun at {known['parent']}."
+    return f"{who}a git worktree of its own.\n{branch} {above}."
 
 
 def commands(agent: Agent, known: dict[str, str]) -> str:

@@ -45,3 +45,8 @@ def mixed(data: bytes) -> int:
 def listener_file(session: str) -> str:
     """The cursor of `ib listen` in a session without a voice: `@` keeps it apart from the voice's own."""
     return "listen@" + cursor_file(session)
+
+
+def meant(given: str, known: "list[str]") -> "list[str]":
+    """Which of the known ids an id, or the beginning of one, can mean; an exact match wins."""
+    return [given] if given in known else [name for name in known if given and name.startswith(given)]

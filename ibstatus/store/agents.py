@@ -1,20 +1,20 @@
 """agents/<id>/meta.json as far as the mail needs it: who there is, and who has a manager."""
 
-from ibstatus.errors import IbError, quoted
-from ibstatus.rules import lines
+from ibstatus.errors import IbError
+from ibstatus.rules import lines, names
 from ibstatus.store import disk, places, safety
 
 LONGEST_META = 4 << 20
-KEPT = ("meta.json", "inbox.jsonl")
+KEPT = ("meta.json", "inbox.jsonl", "token")
 
 
 def all_ids(place: places.Place) -> list[str]:
     """Agents, by name: the folders under agents/ that have a meta.json or a worktree."""
     try:
-        names = disk.listdir(place.home + "/agents")
+        found = disk.listdir(place.home + "/agents")
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(name for name in names if lines.is_unicode(name) and exists(place, name))
+    return sorted(name for name in found if lines.is_unicode(name) and exists(place, name))
 
 
 def exists(place: places.Place, agent: str) -> bool:
@@ -70,10 +70,10 @@ def resolve(place: places.Place, given: str) -> str:
     if exists(place, given):
         return given
     known = all_ids(place)
-    matching = [name for name in known if given and name.startswith(given)]
+    matching = names.meant(given, known)
     if len(matching) == 1:
         return matching[0]
     if matching:
         raise IbError(f"'{given}' could be {', '.join(matching)}", hint="type more of the id")
     listed = f"there is {', '.join(known)}" if known else "there are no agents here"
-    raise IbError(f"There is no agent '{given}'", cause=listed, hint=f"ls {quoted(place.home)}/agents")
+    raise IbError(f"There is no agent '{given}'", cause=listed, hint="ib list" if known else 'ib new-agent "goal"')

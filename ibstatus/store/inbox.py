@@ -1,7 +1,7 @@
 """agents/<id>/inbox.jsonl: what waits for an agent until one of its hooks delivers it."""
 
-from ibstatus.rules import lines, stamps, telling
-from ibstatus.store import agent_log, agents, append, disk, ids, locks, places, spool
+from ibstatus.rules import delivery, lines, stamps, telling
+from ibstatus.store import agent_log, agents, append, atomic, cursors, disk, ids, locks, places, queue, spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,6 +9,18 @@ if TYPE_CHECKING:
 
 
 LONGEST_NAME = 200
+ASKED = 200
+
+
+class Unread:
+    """What an agent was not told yet: the ids, who wrote, and where the last of it ends."""
+
+    __slots__ = ("end", "ids", "senders")
+
+    def __init__(self, end: int, ids: list[str], senders: list[str]) -> None:
+        self.end = end
+        self.ids = ids
+        self.senders = senders
 
 
 def path_of(place: places.Place, agent: str) -> str:
@@ -36,6 +48,7 @@ def deliver_answer(place: places.Place, question: "Item", now: float) -> str:
         return ""  # a name out of a file that anybody may have edited
     key = "a-" + str(question["id"])
     item = {"id": key, "ts": stamps.utc(now), "from": who, "msg": text, "question": question["id"]}
+    item["asked"] = str(question.get("question") or question.get("content") or "")[:ASKED]
     with locks.Lock(place.lock("agent-" + agent)):
         try:
             disk.stat(place.agent_dir(agent))
@@ -65,3 +78,37 @@ def held(place: places.Place, agent: str, key: str) -> str:
     except FileNotFoundError:
         return ""
     return next((str(line["msg"]) for line in telling.told(data, 0, 0).values if line["id"] == key), "")
+
+
+def unread(place: places.Place, agent: str) -> Unread:
+    """What its voice has not told; of what was told, but never confirmed, the next prompt tells again."""
+    seen = queue.view_of(path_of(place, agent))
+    try:
+        cursor = cursors.read(place, cursors.INBOX + agent) or delivery.first(0)
+        at, data = seen.read(delivery.told_up_to(seen.fitted(cursor)), seen.end)
+        end = seen.end
+    finally:
+        seen.close()
+    told = telling.told(data, at, 0)
+    return Unread(end, told.fresh, list(dict.fromkeys(str(value["from"]) for value in told.values)))
+
+
+def is_told(place: places.Place, agent: str, end: int) -> bool:
+    """Has its voice told everything before `end`?"""
+    cursor = cursors.read(place, cursors.INBOX + agent)
+    return cursor is not None and delivery.told_up_to(cursor) >= end
+
+
+def blocks(place: places.Place, agent: str) -> int:
+    """How many ends of its turn in a row were none, because mail had come."""
+    try:
+        return int(disk.read_ours(place.agent_dir(agent) + "/blocks", 20))
+    except (OSError, ValueError):
+        return 0
+
+
+def set_blocks(place: places.Place, agent: str, count: int) -> None:
+    try:
+        atomic.put(place.agent_dir(agent) + "/blocks", b"%d\n" % count, durable=False)
+    except OSError:
+        return

@@ -9,14 +9,16 @@ AGENTS = "/.ittybitty/agents/"
 
 
 class Place:
-    """One repository as `ib` sees it. `agent` is the agent in whose worktree the caller stands, or ''."""
+    """One repository as `ib` sees it. `agent`: the agent that calls, by its token or by where it stands, or ''.
+    `proven` is False when it only stands in the worktree of an agent that has a token."""
 
-    __slots__ = ("agent", "common", "home", "root", "safe")
+    __slots__ = ("agent", "common", "home", "proven", "root", "safe")
 
     def __init__(self, root: str, common: str, agent: str = "") -> None:
         self.root = root
         self.common = common
         self.agent = agent
+        self.proven = True
         self.home = (root if root != "/" else "") + "/.ittybitty"
         self.safe = common + "/ib"
 
@@ -60,6 +62,11 @@ class Place:
     def repo_id(self) -> str:
         return self.home + "/repo-id"
 
+    @property
+    def git_folder(self) -> str:
+        """Where git is asked about the repository: a bare one, with worktrees beside it, has nothing at the root."""
+        return self.root if disk.exists(self.root + "/.git") else self.common
+
     def lock(self, name: str) -> str:
         return f"{self.home}/locks/{name}"
 
@@ -95,7 +102,14 @@ def here() -> Place:
         cwd = posix.getcwd()
     except FileNotFoundError:
         raise IbError("The current directory is gone", hint="cd somewhere that exists") from None
-    return find(cwd)
+    place = find(cwd)
+    if place.agent or b"IB_AGENT_TOKEN" in posix.environ:
+        from ibstatus.store import tokens
+
+        bearer = tokens.bearer(place)
+        place.proven = bool(bearer) or not tokens.of(place, place.agent)
+        place.agent = bearer or place.agent
+    return place
 
 
 def checkout_of(start: str) -> tuple[str, str] | None:

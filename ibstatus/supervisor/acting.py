@@ -1,29 +1,37 @@
 """What the supervisor does besides publishing: it finishes what killed writers and edits left."""
 
+from collections.abc import Callable, Sequence
+
 from ibstatus.errors import IbError
-from ibstatus.ops import hide, node
+from ibstatus.model.records import Agent
+from ibstatus.ops import hide, node, session_end
+from ibstatus.ops import recover as recovery
 from ibstatus.store import checkup, displaced, events, messages, places, questions, queue
 
 WRITER = "supervisor"
+PARTS = ("the history", "the queue", "the mail", "what was cut off", "ended sessions")
 
 
-def tidy(place: places.Place, now: float) -> list[str]:
+def tidy(place: places.Place, agents: Sequence[Agent], now: float) -> list[str]:
     """Returns what there is to say. Each part stands alone: one that fails does not keep the others from their turn."""
-    said = []
-    for part in (fold, close_tail, mend):
+    said: list[str] = []
+    parts: tuple[Callable[[], object], ...] = (
+        lambda: fold(place),
+        lambda: queue.close_tail(place, now),
+        lambda: mend(place, now),
+        lambda: recovery.everything(place, said.append),
+        lambda: session_end.catch_up(place, agents),
+    )
+    for name, part in zip(PARTS, parts, strict=True):
         try:
-            part(place, now)
+            part()
         except (OSError, IbError) as error:
-            said.append(f"{part.__name__}: {getattr(error, 'message', '') or error}")
+            said.append(f"{name}: {getattr(error, 'message', '') or error}")
     return said
 
 
-def fold(place: places.Place, now: float) -> None:
+def fold(place: places.Place) -> None:
     events.fold(place, wait=False)
-
-
-def close_tail(place: places.Place, now: float) -> None:
-    queue.close_tail(place, now)
 
 
 def mend(place: places.Place, now: float) -> None:

@@ -16,6 +16,7 @@ from ibstatus.store import atomic, config, disk, home, locks, places, snapshot, 
 from ibstatus.supervisor import acting, clocks
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.publishing import Publisher
+from ibstatus.supervisor.rousing import Rousing
 from ibstatus.supervisor.watching import Watching
 
 TROUBLE_PAUSE = 5.0
@@ -34,6 +35,7 @@ class Supervisor:
         self.log = log
         self.clock = clock
         self.publisher = Publisher(place, log)
+        self.rousing = Rousing(place, log)
         self.past = duties.Past()
         self.package = package_state()
         self.repository = inode_of(place.common)
@@ -95,6 +97,7 @@ class Supervisor:
             self.past = duties.done_writing(self.past, wanted, now)
             self.displaced = sorted([*self.displaced, *(self.clock().mono + after for after in DISPLACED_AFTER)])
         self.tidy(now)
+        self.rousing.look(seen.agents, now.mono)
         snapshot.touch(self.place, began)
         if due.leave:
             self.ended = "nobody needs it"
@@ -103,13 +106,15 @@ class Supervisor:
     def pause(self, due: duties.Due, now: duties.Clock) -> float:
         interval = float(config.value(self.place, "status_node.update_interval"))
         held = [now.mono + LOOK_AGAIN] if self.publisher.held else []
-        times = [now.mono + interval, *held, *self.displaced[:1], *([due.again] if due.again is not None else [])]
+        wanted = [at for at in (due.again, self.rousing.again(now.mono)) if at is not None]
+        times = [now.mono + interval, *held, *self.displaced[:1], *wanted]
         return max(0.0, min(times) - self.clock().mono)
 
     def tidy(self, now: duties.Clock) -> None:
         if now.mono - self.tidied >= TIDY_EVERY:
             self.tidied = now.mono
-            self.log.complain("tidying", "; ".join(acting.tidy(self.place, now.wall)))
+            said = acting.tidy(self.place, list(self.publisher.before.values()), now.wall)
+            self.log.complain("tidying", "; ".join(said))
             self.publisher.keeper.sync(now.wall)
         if self.displaced and now.mono >= self.displaced[0]:
             self.displaced = [at for at in self.displaced if at > now.mono]

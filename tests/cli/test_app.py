@@ -135,7 +135,11 @@ def test_the_demo_runs_and_shows_the_main_job(tmp_path: Path) -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
-    for words in ("ib ask", '"type":"question"', "Answered q-", "git clean -fdx", "Acknowledged message: msg-"):
+    shown = (
+        *('"type":"question"', "5 agents (10 max)", "Answered q-", "dark mode is ready to merge"),
+        *("Merged agent/dark-mode into main", "Undid the merge of dark-mode", "Acknowledged message: msg-"),
+    )
+    for words in shown:
         assert words in done.stdout
     assert done.stdout.rstrip().endswith("git status --short")
     assert list(tmp_path.iterdir()) == []

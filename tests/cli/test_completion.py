@@ -66,7 +66,7 @@ class TestCompletion:
         assert subprocess.run([name, "-n", str(script)], check=False).returncode == 0
 
     def test_commands_in_bash(self, repo: places.Place, shell: Callable[..., list[str]]) -> None:
-        assert shell("ib un", repo.root) == ["uninstall"]
+        assert shell("ib un", repo.root) == ["undo", "uninstall"]
         assert "acknowledge" in shell("ib ", repo.root)
         assert shell("ib doctor --js", repo.root) == ["--json"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.ops import proof
+from ibstatus.ops import proof, proof_fleet
 from tests.conftest import PROJECT, Done
 
 FIXTURES = PROJECT / "fixtures"
@@ -80,6 +80,24 @@ def test_log_format(path: Path) -> None:
     assert entry.endswith(f"] {text}") is (expected(path) == "plain")
 
 
+@pytest.mark.parametrize("path", cases("resolve-id"), ids=lambda path: path.stem)
+def test_resolve_id(path: Path) -> None:
+    assert proof_fleet.resolved(str(path)) == expected(path)
+
+
+@pytest.mark.parametrize("path", cases("relationships"), ids=lambda path: path.stem)
+def test_relationships(path: Path) -> None:
+    assert " ".join(proof_fleet.children(str(path))) == expected(path)
+
+
+@pytest.mark.parametrize("path", cases("reassign"), ids=lambda path: path.stem)
+def test_reassign(path: Path) -> None:
+    word = proof_fleet.reassigned(str(path))
+
+    assert word.partition(":")[0] == expected(path)
+    assert word == "ok" or path.stem == word.replace(":", "-")
+
+
 def upstream(subject: str) -> list[Path]:
     folder = UPSTREAM / subject
     return sorted(folder.iterdir()) if folder.is_dir() else []
@@ -91,6 +109,12 @@ def test_the_older_tools_fixtures_hold() -> None:
         assert proof.format_age(str(path)) == expected(path), path.name
     for path in upstream("log-format"):
         assert proof.log_format(str(path), "2026-01-10 01:13:39") == f"[2026-01-10 01:13:39] {path.read_text()}"
+    for path in upstream("resolve-id"):
+        assert proof_fleet.resolved(str(path)) == expected(path), path.name
+    for path in upstream("relationships"):
+        assert " ".join(proof_fleet.children(str(path))) == expected(path), path.name
+    for path in upstream("reassign"):
+        assert proof_fleet.reassigned(str(path)).partition(":")[0] == expected(path), path.name
 
 
 @pytest.mark.parametrize(
@@ -98,6 +122,9 @@ def test_the_older_tools_fixtures_hold() -> None:
     [
         ("test-format-age", "format-age/5s-basic.txt", "5s\n"),
         ("test-notify-drain", "notify-drain/0-empty.jsonl", ""),
+        ("test-resolve-id", "resolve-id/login-unique-prefix.json", "login\n"),
+        ("test-relationships", "relationships/w1 w2-two.json", "w1 w2\n"),
+        ("test-reassign", "reassign/ok-to-none.json", "ok\n"),
     ],
 )
 def test_the_commands_print_it(ib: Callable[..., Done], command: str, file: str, printed: str) -> None:

@@ -15,6 +15,7 @@ AGENTS = [
     Agent("sub", "manager", "lead", "agent/lead", WORKTREE.format("sub")),
     Agent("w1", "worker", "lead", "agent/lead", WORKTREE.format("w1")),
     Agent("w2", "worker", "", "", WORKTREE.format("w2")),
+    Agent("w3", "worker", "", "main", "/project", apart=False),
 ]
 
 

@@ -157,3 +157,22 @@ def test_any_path_gets_an_answer(text: str) -> None:
     reason = grounds().objection(READ, "/" + text)
     assert len(reason) < 500
     assert reason.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("access", "path", "allowed"),
+    [
+        (WRITE, "/r/file", True),
+        (READ, "/r/.ittybitty/agents/x/agent.log", True),
+        (READ, "/r/.ittybitty/agents/x/token", False),
+        (WRITE, "/r/.ittybitty/agents/x/agent.log", False),
+        (READ, "/r/.ittybitty.json", True),
+        (WRITE, "/r/.ittybitty.json", False),
+    ],
+)
+def test_an_agent_without_a_worktree_of_its_own_leaves_ibs_files_alone(access: str, path: str, allowed: bool) -> None:
+    agents = "/r/.ittybitty/agents"
+    found = Grounds("/r", "/r", agents, agents + "/x", "x", "/home/u", lambda path: path)
+
+    assert (found.objection(access, path) == "") is allowed
+    assert found.objection(WRITE, "/r", whole=True)

@@ -97,6 +97,8 @@ class Grounds:
 
     def own(self, access: str, real: str, whole: bool) -> str:
         """In the worktree everything but what would change the rules that hold for the agent itself."""
+        if self.worktree == self.root and self.is_ours(access, real, whole):
+            return self.data_of_others(real)
         if access == READ:
             return ""
         folded = folded_case(real)
@@ -107,6 +109,13 @@ class Grounds:
         if (folder.endswith("/.claude") and leaf in SETTINGS) or (whole and leaf == ".claude"):
             return f"{short(real)} holds the rules of the session. Ask for what you need with ib send or ib ask"
         return ""
+
+    def is_ours(self, access: str, real: str, whole: bool) -> bool:
+        """Of an agent without a worktree of its own: is it in .ittybitty, or does it set what agents may do?"""
+        ours, folded = folded_case(self.agents).rpartition("/")[0], folded_case(real)
+        if is_below(folded, ours):
+            return access != READ or real != self.log
+        return access != READ and (folded == ours + ".json" or (whole and is_below(ours, folded)))
 
     def data_of_others(self, real: str) -> str:
         return (

@@ -1,0 +1,212 @@
+"""new-agent, pause, resume, reassign; and what an agent's own processes call: attend, session-ended."""
+
+import os
+import signal
+import sys
+import time
+from types import FrameType
+
+import click
+
+from ibstatus.cli import calling, output, watched
+from ibstatus.cli.say import agent_ids
+from ibstatus.errors import UsageError
+from ibstatus.ops import attend as attending
+from ibstatus.ops import pause as pausing
+from ibstatus.ops import reassign as reassigning
+from ibstatus.ops import session_end, spawn, spawn_plan
+from ibstatus.rules import agent_prompt, tool_rules
+from ibstatus.store import places
+
+MOST = 16 * agent_prompt.LONGEST
+
+
+class Told(BaseException):
+    """SIGTERM: what was begun is taken back first."""
+
+
+@click.command("new-agent", short_help="Start an agent on a task; prints its id")
+@click.argument("prompt", nargs=-1)
+@click.option("--name", metavar="NAME", default="", help="Its id; without one it is agent-<8 digits>")
+@click.option("--worker", "--leaf", is_flag=True, help="It does the task itself and has no agents")
+@click.option("--role", metavar="ROLE", default="", help="A role of .ittybitty/prompts or .claude/agents")
+@click.option("--manager", "--parent", metavar="ID", default="", shell_complete=agent_ids, help="Whose agent it is")
+@click.option("--model", metavar="MODEL", default="", help="sonnet, opus, haiku or a full name")
+@click.option("--base", metavar="REF", default="", help="Where its branch begins; your checkout's commit otherwise")
+@click.option("--no-worktree", is_flag=True, help="It works in the main checkout: nothing keeps it apart, no merge")
+@click.option("--yolo", is_flag=True, help="No permission dialogs; the guard still keeps it in its worktree")
+@click.option("--print", "printing", is_flag=True, help="The client answers once and ends")
+@click.option("--allow-tools", metavar="RULES", multiple=True, help='Also allowed: "Bash(npm test:*),WebFetch"')
+@click.option("--deny-tools", metavar="RULES", multiple=True, help="Never allowed; wins over what is")
+@click.option("--prompt-file", metavar="FILE", default="", help="The task is in this file, - for standard input")
+@click.option("--json", "json", is_flag=True, help="Print one JSON document")
+def new_agent(
+    prompt: tuple[str, ...],
+    name: str,
+    worker: bool,
+    role: str,
+    manager: str,
+    model: str,
+    base: str,
+    no_worktree: bool,
+    yolo: bool,
+    printing: bool,
+    allow_tools: tuple[str, ...],
+    deny_tools: tuple[str, ...],
+    prompt_file: str,
+    json: bool,
+) -> int:
+    """Start an agent: a Claude session of its own, in a git worktree on the branch agent/ID. Prints the id alone, and
+    returns at once; `ib list` shows how it goes.
+
+    \b
+    Examples:
+      ib new-agent "Add dark mode to the settings page"
+      ib new-agent --name login --worker "Fix the login bug"
+      ib new-agent --role reviewer --base main --prompt-file task.md
+    """
+    at = calling.place()
+    wanted = spawn_plan.Wanted(
+        task(prompt, prompt_file),
+        name,
+        manager,
+        worker,
+        model,
+        not no_worktree,
+        yolo,
+        printing,
+        rules(allow_tools),
+        rules(deny_tools),
+        role,
+        base,
+    )
+
+    def announce(agent: str) -> None:
+        if json:
+            output.as_json({"id": agent})
+        else:
+            click.echo(agent)
+        sys.stdout.flush()
+
+    with taken_back_when_told():
+        spawn.spawn(at, calling.caller(at), wanted, os.getcwd(), announce, output.talk)
+    watched.keep_watched(at)
+    return 0
+
+
+def task(words: tuple[str, ...], file: str) -> str:
+    """From the command line, a file, or standard input when that is no terminal."""
+    if words and file:
+        raise UsageError("The task is given twice, in words and as a file", hint="leave one of them out")
+    if words:
+        return " ".join(words)
+    if file and file != "-":
+        with open(file, "rb") as source:
+            return text_of(source.read(MOST))
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("An agent needs a task", hint='ib new-agent "Add dark mode to the settings page"')
+    return text_of(sys.stdin.buffer.read(MOST))
+
+
+def text_of(data: bytes) -> str:
+    return data.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\n")
+
+
+def rules(given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(rule for text in given for rule in tool_rules.split(text))
+
+
+class taken_back_when_told:
+    """SIGTERM and SIGHUP end the command as an error would: what it has made is taken back."""
+
+    def __enter__(self) -> None:
+        def stop(number: int, frame: FrameType | None) -> None:
+            raise Told
+
+        self.before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+        if isinstance(error, Told):
+            raise click.exceptions.Exit(130)
+
+
+@click.command(short_help="End an agent's session; its work and conversation stay")
+@click.argument("agent", shell_complete=agent_ids)
+def pause(agent: str) -> int:
+    """End the session of an agent. Its worktree, branch and conversation stay; `ib resume` goes on with it.
+
+    \b
+    Example:
+      ib pause login
+    """
+    at = calling.place()
+    paused = pausing.pause(at, calling.caller(at), agent, output.talk)
+    watched.keep_watched(at)
+    output.data(f"Agent paused. Use 'ib resume {paused}' to continue.")
+    return 0
+
+
+@click.command(short_help="Go on with an agent whose session has ended")
+@click.argument("agent", shell_complete=agent_ids)
+def resume(agent: str) -> int:
+    """Start the session of a stopped agent again, where its conversation was; it is told to go on.
+
+    \b
+    Example:
+      ib resume login
+    """
+    at = calling.place()
+    resumed = pausing.resume(at, calling.caller(at), agent, output.talk)
+    watched.keep_watched(at)
+    output.data(f"Agent resumed: {resumed}")
+    output.talk(f"Use 'ib look {resumed}' to view output")
+    return 0
+
+
+@click.command(short_help="Give an agent another manager")
+@click.argument("agent", shell_complete=agent_ids)
+@click.argument("manager", required=False, default="", shell_complete=agent_ids)
+@click.option("--none", "nobody", is_flag=True, help="It reports to the user")
+@click.option("--json", "json", is_flag=True, help="Print one JSON document")
+def reassign(agent: str, manager: str, nobody: bool, json: bool) -> int:
+    """Put an agent under another manager, or under none. All three are told. Its branch stays where it is.
+
+    \b
+    Examples:
+      ib reassign login lead
+      ib reassign login --none
+    """
+    if nobody == bool(manager):
+        raise UsageError("Name the new manager, or say --none", hint="ib reassign login lead")
+    at = calling.place()
+    done = reassigning.reassign(at, calling.caller(at), agent, manager, time.time())
+    watched.keep_watched(at)
+    if json:
+        output.as_json({"id": done.agent, "from": done.before or None, "to": done.after or None})
+    elif done.note:
+        output.talk(done.note + ".")
+    else:
+        output.data(f"Reassigned {done.agent} from {done.before or 'root'} to {done.after or 'root'}")
+    return 0
+
+
+@click.command(hidden=True)
+@click.argument("agent")
+@click.option("--repo", required=True)
+@click.option("--resumed", is_flag=True)
+def attend(agent: str, repo: str, resumed: bool) -> int:
+    """Stay beside a new session until its client is up. Run by new-agent and resume."""
+    attending.attend(places.find(repo), agent, resumed=resumed)
+    return 0
+
+
+@click.command("session-ended", hidden=True)
+@click.argument("agent")
+@click.argument("code", type=int)
+@click.option("--repo", required=True)
+def session_ended(agent: str, code: int, repo: str) -> int:
+    """Write down that a client has ended. Run by an agent's start.sh."""
+    session_end.note(places.find(repo), agent, code)
+    return 0

@@ -1,0 +1,72 @@
+"""diff, and what `ib status` says of one agent."""
+
+import os
+import sys
+
+import click
+
+from ibstatus.cli import calling, output
+from ibstatus.cli.say import agent_ids, as_json
+from ibstatus.errors import IbError, UsageError
+from ibstatus.ops import work as op
+from ibstatus.rules import work_text
+from ibstatus.store import agents, places
+
+
+@click.command(short_help="Show all that an agent has changed")
+@click.argument("agent", metavar="[ID]", default="", shell_complete=agent_ids)
+@click.option("--stat", is_flag=True, help="Only which files, and how much")
+@click.option("--committed", is_flag=True, help="Leave out what is not committed")
+@click.option("--external", is_flag=True, help="In the program that externalDiffTool names")
+@as_json
+def diff(agent: str, stat: bool, committed: bool, external: bool, json: bool) -> int:
+    """Show an agent's whole work since it left the branch it would be merged into: committed, uncommitted, untracked.
+
+    Inside an agent's worktree ID is that agent. git shows it, with your pager and colours.
+
+    \b
+    Examples:
+      ib diff worker-a
+      ib diff worker-a --stat
+      ib diff worker-a --external
+    """
+    at = calling.place()
+    who = meant(at, agent)
+    if json:
+        output.as_json(facts(op.of(at, who, os.getcwd(), committed)))
+        return 0
+    sys.stdout.flush()
+    if not external:
+        return op.show(at, who, os.getcwd(), committed, stat)
+    if at.agent and not calling.is_person():
+        raise IbError("An agent has no screen for another program", hint=f"ib diff {who}")
+    return op.show_in_tool(at, who, os.getcwd())
+
+
+def meant(at: places.Place, given: str) -> str:
+    if not given and not at.agent:
+        raise UsageError("Whose work? This is not an agent's worktree", hint="ib diff ID; ib list shows the ids")
+    return agents.resolve(at, given) if given else at.agent
+
+
+def show_agent(at: places.Place, agent: str, json: bool) -> int:
+    """`ib status ID`."""
+    work = op.of(at, agents.resolve(at, agent), os.getcwd())
+    if json:
+        output.as_json(facts(work))
+        return 0
+    line = work.line
+    commits = [(commit.short, commit.subject) for commit in work.commits]
+    output.data(work_text.work(line.agent, line.name, line.worktree, line.into, commits, work.changes, work.summary))
+    return 0
+
+
+def facts(work: op.Work) -> dict[str, object]:
+    return {
+        **work.line._asdict(),
+        "branch": work.line.name,
+        "commits": [commit._asdict() for commit in work.commits],
+        "uncommitted": [change._asdict() for change in work.changes],
+        "files": [file._asdict() for file in work.files],
+        "summary": work.summary,
+    }

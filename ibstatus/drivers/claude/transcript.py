@@ -1,0 +1,101 @@
+"""The transcript that the client keeps of a session: where it is, and what it says as text."""
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from ibstatus.rules import terminal_text, transcript
+from ibstatus.store import meta, places
+
+SESSION = 36  # a uuid; other files beside it are of subagents
+LONGEST_LINE = 64 << 20
+
+
+def folder(config: str, cwd: str) -> str:
+    """Where the client keeps the sessions that were begun in this directory."""
+    return f"{config}/projects/{''.join(char if char.isascii() and char.isalnum() else '-' for char in cwd)}"
+
+
+def configs(known: dict[str, Any]) -> list[str]:
+    """The client's own folder, as the agent was started with; else as it is for us."""
+    given = (known.get("config_dir"), os.environ.get("CLAUDE_CONFIG_DIR"), os.path.expanduser("~/.claude"))
+    return list(dict.fromkeys(path for path in given if isinstance(path, str) and path.startswith("/")))
+
+
+def path_of(place: places.Place, agent: str) -> str:
+    """The newest transcript of this agent, '' when there is none: `/clear` goes on in a new one."""
+    known = meta.read(place, agent)
+    session = known.get("session_id")
+    found: list[str] = []
+    for config in configs(known):
+        if known.get("worktree") is not False:
+            found += sessions_in(folder(config, os.path.realpath(place.agent_dir(agent) + "/repo")))
+        if isinstance(session, str) and session and "/" not in session:
+            found += [path for each in folders(config) if os.path.isfile(path := f"{each}/{session}.jsonl")]
+    return max(found, key=changed, default="")
+
+
+def folders(config: str) -> list[str]:
+    try:
+        return [entry.path for entry in os.scandir(config + "/projects") if entry.is_dir()]
+    except OSError:
+        return []
+
+
+def sessions_in(path: str) -> list[str]:
+    try:
+        names = os.listdir(path)
+    except OSError:
+        return []
+    return [f"{path}/{name}" for name in names if name.endswith(".jsonl") and len(name) == SESSION + len(".jsonl")]
+
+
+def changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+class Reader:
+    """Reads on from where it was; a last line that is still being written waits."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.offset = 0
+
+    def lines(self) -> Iterator[bytes]:
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self.offset)
+                while (raw := file.readline(LONGEST_LINE)).endswith(b"\n"):
+                    self.offset = file.tell()
+                    yield raw
+        except OSError:
+            return
+
+    def text(self) -> Iterator[str]:
+        """What each line says, where it says anything; a blank line stands between two."""
+        for raw in self.lines():
+            said = transcript.text_of(raw)
+            if said:
+                yield terminal_text.harmless(said)
+
+
+def as_text(path: str, last: int | None = None) -> str:
+    """The conversation; `last`: so many lines from its end."""
+    kept: deque[str] = deque(maxlen=None if last is None else last + 2)
+    for said in Reader(path).text():
+        if said.startswith(transcript.UNDER) and kept:
+            kept.pop()
+        kept.extend([*said.rstrip("\n").split("\n"), ""])
+    return terminal_text.last("\n".join(kept), last)
+
+
+def last_message(path: str) -> str:
+    """What the model said last, '' when it has not spoken."""
+    found = ""
+    for raw in Reader(path).lines():
+        found = transcript.answer_of(raw) or found
+    return found

@@ -1,0 +1,184 @@
+"""The checkouts of a repository: which branch each has, what is uncommitted there, and how one is brought along."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from ibstatus.drivers import git_refs
+from ibstatus.errors import IbError
+
+UNDER_WAY = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase or am",
+    "sequencer": "a cherry-pick or revert",
+}
+QUIETLY = ("-c", f"core.hooksPath={os.devnull}")
+PLAIN = ("--ff-only", "--no-squash", "--commit", "--no-autostash", "--quiet")
+PATIENCE, STEP = 3.0, 0.02
+GITLINK = "160000"
+
+
+class Checkout(NamedTuple):
+    """`ref`: the branch that it has, or that it will have again when the rebase in it ends; '' when detached."""
+
+    path: str
+    ref: str
+    busy: str = ""
+
+
+class Change(NamedTuple):
+    """A line of `git status`: two letters and a path; untracked is `??`."""
+
+    code: str
+    path: str
+
+
+def all_of(cwd: str, root: str) -> list[Checkout]:
+    """Those whose folder is there. git guesses the main checkout from the git directory's name; `root` is known."""
+    found = []
+    done = git_refs.asked(cwd, "worktree", "list", "--porcelain", "-z")
+    for at, block in enumerate(os.fsdecode(done.out).split("\0\0")):
+        facts = dict(line.partition(" ")[::2] for line in block.split("\0") if line)
+        path = facts.get("worktree", "") if at or "bare" in facts else root
+        if path and "bare" not in facts and os.path.isdir(path):
+            own = git_dir(path)
+            found.append(Checkout(path, facts.get("branch") or rebased(own), under_way(own)))
+    return found
+
+
+def git_dir(checkout: str) -> str:
+    return git_refs.asked(checkout, "rev-parse", "--absolute-git-dir").line
+
+
+def under_way(own: str) -> str:
+    """What git is in the middle of in the checkout of this git directory, or ''."""
+    return next((what for leaf, what in UNDER_WAY.items() if os.path.lexists(f"{own}/{leaf}")), "")
+
+
+def rebased(own: str) -> str:
+    for leaf in ("rebase-merge", "rebase-apply"):
+        try:
+            with open(f"{own}/{leaf}/head-name", encoding="utf-8", errors="surrogateescape") as file:
+                return file.read().strip()
+        except OSError:
+            continue
+    return ""
+
+
+def changes(checkout: str, *options: str) -> list[Change]:
+    """Everything uncommitted, files in untracked folders too. What cannot be asked is not taken for clean."""
+    done = git_refs.asked(checkout, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", *options)
+    if done.code:
+        raise IbError(f"git cannot look at {checkout}", cause=git_refs.complaint(done.err), hint="git status, there")
+    return [Change(item[:2], item[3:]) for item in os.fsdecode(done.out).split("\0") if item]
+
+
+def in_the_way(checkout: str, before: str, after: str) -> list[str]:
+    """Files that git has never seen, ignored ones too, where the step from one commit to the other makes new ones."""
+    options = ("--no-renames", "--diff-filter=A", "--name-only", "-r", "-z")
+    done = git_refs.asked(checkout, "diff-tree", *options, before, after)
+    found: dict[str, None] = {}
+    for name in os.fsdecode(done.out).split("\0"):
+        if name:
+            found.update(dict.fromkeys(blocking(checkout, name)))
+    return list(found)
+
+
+def blocking(checkout: str, name: str) -> list[str]:
+    """What lies at this path or on the way to it, and would be overwritten."""
+    parts = name.split("/")
+    for at in range(1, len(parts) + 1):
+        part = "/".join(parts[:at])
+        path = f"{checkout}/{part}"
+        if not os.path.lexists(path):
+            return []
+        if at == len(parts) or os.path.islink(path) or not os.path.isdir(path):
+            return untracked(checkout, part)
+    return []
+
+
+def only_here(checkout: str, before: str, after: str) -> list[str]:
+    """Submodules that the step takes to commits which no remote of theirs has: they lie in this checkout alone."""
+    done = git_refs.asked(checkout, "diff-tree", "--raw", "--no-renames", "--no-abbrev", "-r", "-z", before, after)
+    fields = os.fsdecode(done.out).split("\0")
+    found = []
+    for facts, path in zip(fields[::2], fields[1::2], strict=False):
+        _, mode, _, oid, _ = facts.split(" ")
+        inside = f"{checkout}/{path}"
+        if mode == GITLINK and os.path.lexists(inside + "/.git"):
+            new = git_refs.asked(inside, "rev-list", "--max-count=1", oid, "--not", "--remotes")
+            found += [path] if new.line else []
+    return found
+
+
+def untracked(checkout: str, path: str) -> list[str]:
+    found = git_refs.asked(checkout, "ls-files", "--others", "-z", "--", path)
+    return [name for name in os.fsdecode(found.out).split("\0") if name]
+
+
+def objection(checkout: str, before: str, after: str) -> str:
+    """What git says to a try, on a copy of the index, to bring this checkout from one commit to another."""
+    with tempfile.TemporaryDirectory(prefix="ib-index-") as folder:
+        env = {"GIT_INDEX_FILE": folder + "/index"}
+        try:
+            shutil.copyfile(git_dir(checkout) + "/index", folder + "/index")
+        except OSError:
+            return ""
+        git_refs.asked(checkout, "update-index", "-q", "--refresh", env=env)
+        done = git_refs.asked(checkout, "read-tree", "-n", "-m", "-u", before, after, env=env)
+    return git_refs.complaint(done.err) if done.code else ""
+
+
+def fast_forward(checkout: str, after: str, why: str) -> str:
+    """The branch of this checkout and its files, by git's own merge: with its reflog and its hooks. '' when done."""
+    env = {"GIT_REFLOG_ACTION": why}
+    return patiently(checkout, "merge", *PLAIN, after, env=env)
+
+
+def bring(checkout: str, before: str, after: str) -> str:
+    """Index and files alone, from one commit to another; local changes stay, or nothing is done. '' when done."""
+    return patiently(checkout, "read-tree", "-m", "-u", before, after, env={})
+
+
+def patiently(checkout: str, *args: str, env: dict[str, str]) -> str:
+    """Another git may be at work on the index for a moment, ours included."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        done = git_refs.asked(checkout, *args, env=env)
+        if done.code == 0:
+            return ""
+        if "index.lock" not in done.err or time.monotonic() > until:
+            return git_refs.complaint(done.err)
+        time.sleep(STEP)
+
+
+def settled(checkout: str) -> str:
+    """A git that was started by a killed one of us may still be at it. The lock that it does not let go of, or ''."""
+    until, lock = time.monotonic() + PATIENCE / 3, git_dir(checkout) + "/index.lock"
+    while os.path.lexists(lock):
+        if time.monotonic() > until:
+            return lock
+        time.sleep(STEP)
+    return ""
+
+
+@contextmanager
+def throw_away(cwd: str, commit: str) -> Iterator[str]:
+    """A detached checkout of this commit in the temp folder, without hooks; gone afterwards."""
+    folder = tempfile.mkdtemp(prefix="ib-checkout-")
+    path = folder + "/repo"
+    try:
+        done = git_refs.asked(cwd, *QUIETLY, "worktree", "add", "--quiet", "--force", "--detach", path, commit)
+        if done.code:
+            raise IbError("git could not check it out", cause=git_refs.complaint(done.err), hint="git worktree list")
+        yield path
+    finally:
+        git_refs.asked(cwd, "worktree", "remove", "--force", "--force", path)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,55 @@
+"""A checkout that a git which failed or died half-way has left between two commits goes back to the first one."""
+
+import os
+import tempfile
+
+from ibstatus.drivers import git_checkouts, git_refs
+
+
+def put_back(checkout: str, before: str, after: str) -> str:
+    """Index and files, as far as they are what `after` has; what a person has changed stays. '' when done."""
+    options = ("--name-status", "--no-renames", "-r", "-z")
+    listed = names(git_refs.asked(checkout, "diff-tree", *options, before, after).out)
+    changed = dict(zip(listed[1::2], listed[::2], strict=False))
+    staged = names(git_refs.asked(checkout, "diff-index", "--cached", "--name-only", "-z", before).out)
+    if not changed.keys().isdisjoint(staged):  # it came to the end of its checkout, and wrote the index
+        return git_checkouts.bring(checkout, after, before)
+    unwind(checkout, before, after, changed)
+    return ""
+
+
+def unwind(checkout: str, before: str, after: str, changed: dict[str, str]) -> None:
+    """Files alone: the index is still that of `before`. `changed`: path → A, D, M or T, as git calls it."""
+    with tempfile.TemporaryDirectory(prefix="ib-index-") as folder:
+        env = {"GIT_INDEX_FILE": folder + "/after"}
+        git_refs.asked(checkout, "read-tree", after, env=env)
+        git_refs.asked(checkout, "update-index", "-q", "--refresh", env=env)
+        other = set(names(git_refs.asked(checkout, "diff-files", "--name-only", "-z", env=env).out))
+        written = [path for path, status in changed.items() if status != "D" and path not in other]
+        removed = [path for path, status in changed.items() if status == "D" and not is_there(checkout, path)]
+        for path in written:
+            if changed[path] == "A":
+                remove(checkout, path)
+        env = {"GIT_INDEX_FILE": folder + "/before"}
+        git_refs.asked(checkout, "read-tree", before, env=env)
+        missing = removed + [path for path in written if changed[path] != "A"]
+        data = os.fsencode("\0".join(missing))
+        git_refs.asked(checkout, "checkout-index", "--force", "--quiet", "-z", "--stdin", data=data, env=env)
+
+
+def is_there(checkout: str, path: str) -> bool:
+    return os.path.lexists(f"{checkout}/{path}")
+
+
+def names(data: bytes) -> list[str]:
+    return [name for name in os.fsdecode(data).split("\0") if name]
+
+
+def remove(checkout: str, path: str) -> None:
+    """The file and the folders that are empty without it; a submodule's folder stays."""
+    try:
+        os.unlink(f"{checkout}/{path}")
+        while path := path.rpartition("/")[0]:
+            os.rmdir(f"{checkout}/{path}")
+    except OSError:
+        pass

@@ -1,0 +1,144 @@
+"""The steps of a script: what each does. An end of turn is returned, everything else goes on."""
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from ibstatus.fake_claude import deeds, dialogs, endings, hooks, recordings, tools
+from ibstatus.fake_claude.endings import End
+from ibstatus.fake_claude.script import DEFAULT, Step, steps
+from ibstatus.fake_claude.state import State
+from ibstatus.fake_claude.waits import Course, Nap, Never
+
+Json = dict[str, Any]
+OVER = "wait Nothing is left in my script."
+
+
+def play(state: State) -> Course[End]:
+    """The steps up to an end of turn. A script that is over says so with WAITING."""
+    if not state.script.left:
+        state.script.left = steps([OVER] if state.script.is_given else list(DEFAULT))
+    while (step := state.take()) is not None:
+        end = yield from STEPS[step.verb](state, step)
+        if end is not None:
+            return end
+    return endings.closing(state, "", endings.WAITING)
+
+
+def say(state: State, step: Step) -> Course[End | None]:
+    yield Nap(0)
+    state.say(step.rest.replace("\\n", "\n"))
+    return None
+
+
+def work(state: State, step: Step) -> Course[End | None]:
+    yield Nap(seconds_of(step.rest, 1.0))
+    return None
+
+
+def seconds_of(text: str, otherwise: float) -> float:
+    try:
+        return min(max(float(text), 0.0), 1e6)
+    except ValueError:
+        return otherwise
+
+
+def dialog(state: State, step: Step) -> Course[End | None]:
+    kind, _, rest = step.rest.partition(" ")
+    if kind in ("trust", "trust-a", "bypass"):
+        yield from stand_before(state, kind)
+    elif kind == "question":
+        yield from deeds.question(state, rest or "Which colour?", ["Red", "Blue"])
+    else:
+        yield from deeds.bash(state, rest or "true", "Needs permission", forced=True)
+    return None
+
+
+def stand_before(state: State, kind: str) -> Course[None]:
+    """A dialog that ends the client unless it is answered with yes."""
+    yield Nap(0)
+    if not state.terminal:
+        return
+    has_settings = os.path.exists(f"{state.cwd}/.claude/settings.json")
+    own = dialogs.trust(state.cwd, older=kind == "trust-a", has_settings=has_settings)
+    own = dialogs.bypass() if kind == "bypass" else own
+    state.dialog = own
+    yield own
+    state.dialog = None
+    if own.chosen in ("", dialogs.EXIT):
+        state.leaving = 1
+
+
+def screen(state: State, step: Step) -> Course[End | None]:
+    name, _, seconds = step.rest.partition(" ")
+    state.picture = recordings.named(name)
+    try:
+        yield Nap(seconds_of(seconds, 2.0))
+    finally:
+        state.picture = None
+    return None
+
+
+def compact(state: State, step: Step) -> Course[End | None]:
+    yield from compacted(state, "manual" if step.rest == "manual" else "auto")
+    return None
+
+
+def compacted(state: State, trigger: str) -> Course[None]:
+    verb, state.spinner = state.spinner, "Compacting conversation"
+    facts: Json = {"trigger": trigger, "custom_instructions": None}
+    summary = "<analysis>none</analysis>\n<summary>A stand-in has nothing to remember.</summary>"
+    try:
+        before = yield from hooks.fire(state, "PreCompact", facts, trigger)
+        if before.blocked is not None:
+            state.show(f"Compaction blocked by hook: {before.blocked}", tools.HANG)
+            return
+        yield Nap(0.5)
+        after = {"trigger": trigger, "compact_summary": summary}
+        yield from hooks.fire(state, "PostCompact", after, trigger)
+        answer = yield from hooks.fire(state, "SessionStart", {"source": "compact", "model": state.model}, "compact")
+    finally:
+        state.spinner = verb
+    state.transcript.entry(type="system", subtype="compact_boundary", content="Conversation compacted")
+    hooks.tell(state, "SessionStart", answer)
+    state.show("Compacted (ctrl+o to see full summary)", tools.HANG)
+
+
+def crash(state: State, step: Step) -> Course[End | None]:
+    """As a crash is: nothing is put in order."""
+    yield Nap(0)
+    if step.rest.isdigit():
+        os._exit(int(step.rest) % 256)
+    name = "SIG" + (step.rest.upper().removeprefix("SIG") or "KILL")
+    number = getattr(signal, name, signal.SIGKILL)
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    return None
+
+
+def hang(state: State, step: Step) -> Course[End | None]:
+    yield Never()
+    return None
+
+
+STEPS: dict[str, Callable[[State, Step], Course[End | None]]] = {
+    "say": say,
+    "work": work,
+    "run": deeds.run,
+    "write": deeds.write,
+    "commit": deeds.commit,
+    "ask": deeds.ask,
+    "plan": deeds.plan,
+    "wait": endings.wait,
+    "finish": endings.finish,
+    "end": endings.end,
+    "error": endings.error,
+    "limit": endings.limit,
+    "dialog": dialog,
+    "screen": screen,
+    "compact": compact,
+    "crash": crash,
+    "hang": hang,
+}

@@ -1,0 +1,79 @@
+"""What is kept of an agent for people to read: its transcript as text, its work as a patch, its papers."""
+
+import os
+from importlib import import_module
+from typing import Any
+
+from ibstatus.drivers import git_index, git_worktree
+from ibstatus.ops import session
+from ibstatus.store import archive, atomic, disk, meta, operations, places, undo_log
+
+SCREEN = "screen.txt"
+
+
+def take_screen(op: operations.Operation) -> None:
+    """What the terminal shows, while it is there: the only trace of a client that wrote no transcript."""
+    path = f"{undo_log.folder(op.place, str(op.facts['undo']))}/{SCREEN}"
+    where = session.of(op.place, op.agent)
+    pane = where.pane()
+    shown = where.screen(pane, None) if pane is not None else None
+    if shown and shown.strip() and not disk.exists(path):
+        atomic.put(path, shown.encode("utf-8", "replace"))
+
+
+def keep(op: operations.Operation) -> str:
+    """The folder; '' when there is nothing of this agent to be read."""
+    if not disk.exists(op.place.agent_dir(op.agent)) and not disk.exists(str(op.facts["archive"])):
+        return ""
+    transcript = transcript_of(op.place, op.agent)
+    files = {os.path.basename(transcript): transcript} if transcript else {}
+    texts = {"output.log": output(op, transcript), **patches(op)}
+    return archive.keep(op.place, op.agent, str(op.facts["archive"]), {k: v for k, v in texts.items() if v}, files)
+
+
+def transcripts() -> Any:
+    return import_module("ibstatus.drivers.claude.transcript")
+
+
+def transcript_of(place: places.Place, agent: str) -> str:
+    try:
+        path = str(transcripts().path_of(place, agent) or "")
+    except Exception:  # whatever the client wrote there must not keep an agent from being removed
+        return ""
+    return path if path and os.path.isfile(path) else ""
+
+
+def output(op: operations.Operation, transcript: str) -> bytes:
+    if transcript:
+        try:
+            return str(transcripts().as_text(transcript)).encode("utf-8", "replace")
+        except Exception:
+            pass
+    try:
+        return disk.read_file(f"{undo_log.folder(op.place, str(op.facts['undo']))}/{SCREEN}")
+    except OSError:
+        return b""
+
+
+def patches(op: operations.Operation) -> dict[str, bytes]:
+    """Its commits as `git am` takes them, and what was never committed."""
+    root, tip = git_worktree.seat(op.place), str(op.facts.get("tip") or "")
+    if not tip:
+        return {}
+    base = base_of(op.place, op.agent, tip)
+    plain = ("--binary", "--no-color", "--no-ext-diff", "--no-textconv")
+    commits = git_index.asked(root, "format-patch", "--stdout", *plain, f"{base}..{tip}").out if base else b""
+    repo = op.place.agent_dir(op.agent) + "/repo"
+    loose = git_index.asked(repo, "diff", *plain, "HEAD").out if git_worktree.admin_of(op.place, repo) else b""
+    return {"branch.patch": commits, "uncommitted.patch": loose}
+
+
+def base_of(place: places.Place, agent: str, tip: str) -> str:
+    written = meta.read(place, agent).get("base_commit")
+    if (
+        isinstance(written, str)
+        and written
+        and git_index.asked(git_worktree.seat(place), "cat-file", "-e", written).code == 0
+    ):
+        return written
+    return git_index.asked(git_worktree.seat(place), "merge-base", "HEAD", tip).line

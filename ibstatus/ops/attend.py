@@ -1,0 +1,157 @@
+"""Beside a new session until its client is up: the user's post-create hook runs, the trust dialog is answered."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+from ibstatus.drivers import daemon, terminal, tmux
+from ibstatus.ops import rouse, session
+from ibstatus.rules import roles, screens, standing
+from ibstatus.rules.screen_dialogs import Dialog
+from ibstatus.store import agent_log, disk, inbox, locks, meta, places, spool
+from ibstatus.store import standing as standings
+
+PATIENCE = 60.0
+LOOK_EVERY = 0.25
+HOOK_PATIENCE = 60.0
+ANSWERS = {"trust": "Yes", "bypass": "Yes, I accept"}
+LONGEST_LINE = 1000
+FOREIGN = ("TMUX_PANE", "IB_AGENT_", "CLAUDECODE", "CLAUDE_CODE_", "CLAUDE_PROJECT_DIR")
+RESUMED = (
+    "[ib] Your session was stopped and runs again. Go on with your task, or end your turn with one of the two phrases."
+)
+
+
+def begin(place: places.Place, agent: str, *, resumed: bool = False) -> None:
+    """As a process of its own, so that nobody waits."""
+    words = ["attend", "--repo", place.root, agent, *(["--resumed"] if resumed else [])]
+    env = {key: value for key, value in os.environ.items() if key != "TMUX" and not key.startswith(FOREIGN)}
+    daemon.apart([sys.executable, "-P", "-m", "ibstatus", *words], daemon.log_of(place), env)
+
+
+def attend(place: places.Place, agent: str, *, resumed: bool = False) -> str:
+    """Until the client takes text or works, or cannot come up; returns what became of it."""
+    lock = locks.Lock(place.lock("attend-" + agent))
+    if not lock.try_take():
+        return "another process attends to it"
+    hook = threading.Thread(target=run_hook, args=(place, agent))
+    if not resumed:
+        hook.start()
+    try:
+        came = see_up(place, agent)
+        if resumed and came == "up":
+            inbox.put(place, "cli", agent, "system", True, RESUMED, time.time())
+            rouse.rouse(place, agent)
+        return came
+    finally:
+        if not resumed:
+            hook.join()
+        lock.release()
+
+
+def see_up(place: places.Place, agent: str) -> str:
+    at = session.of(place, agent)
+    mode = meta.read(place, agent)
+    deadline = time.monotonic() + PATIENCE
+    told = ""
+    while time.monotonic() < deadline:
+        if is_up(place, agent, mode):
+            return "up"
+        pane = at.pane()
+        if pane is None or pane.dead:
+            return "ended"
+        screen = screens.read(at.screen(pane) or "")
+        if screen.kind in ("prompt", "busy"):
+            return "up"
+        if screen.dialog is not None:
+            told = answered(place, agent, at, pane, screen.dialog, told, mode.get("yolo") is True)
+            deadline = max(deadline, time.monotonic() + PATIENCE / 2)
+        time.sleep(LOOK_EVERY)
+    keep_screen(place, agent, at)
+    return "unknown"
+
+
+def is_up(place: places.Place, agent: str, known: dict[str, object]) -> bool:
+    """Its hooks have spoken since this session began."""
+    said = standings.read(standings.path_of(place, agent, ""))
+    began = known.get("started")
+    return said.state == standing.RUNNING and isinstance(began, int | float) and said.at >= began
+
+
+def answered(
+    place: places.Place,
+    agent: str,
+    at: session.Session,
+    pane: tmux.Pane,
+    dialog: Dialog,
+    told: str,
+    yolo: bool,
+) -> str:
+    """Trust is what the user gave by making an agent here; what else is asked only the user can answer."""
+    answer = ANSWERS.get(dialog.which) if dialog.which != "bypass" or yolo else None
+    keys = screens.step_to(dialog, answer) if answer else ()
+    if keys:
+        terminal.press(at.socket, pane, keys[0])  # one step; Enter only once the arrow is seen to stand there
+        return told
+    if told != dialog.which:
+        now = time.time()
+        reason = "trust" if dialog.which in ("trust", "imports") else "permission"
+        agent_log.write(
+            place, agent, f"Start-up waits for an answer: {dialog.which}: {' / '.join(dialog.options)}", now
+        )
+        spool.note(place, agent, now, {"kind": "agent.state", "who": agent, "state": "waiting", "reason": reason})
+    return dialog.which
+
+
+def keep_screen(place: places.Place, agent: str, at: session.Session) -> None:
+    """What was on the screen when nobody knew what to make of it."""
+    pane = at.pane()
+    text = at.screen(pane) if pane is not None else None
+    agent_log.write(place, agent, f"The client was not seen to come up within {PATIENCE:.0f} s", time.time())
+    if text:
+        folder = place.agent_dir(agent) + "/debug-logs"
+        disk.make_dirs(folder)
+        with open(f"{folder}/start-{int(time.time())}-unknown.txt", "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+
+
+def run_hook(place: places.Place, agent: str) -> None:
+    """.ittybitty/hooks/post-create-agent: a process of its own, a minute, its output in agent.log."""
+    path = f"{place.home}/hooks/post-create-agent"
+    if not os.access(path, os.X_OK) or not os.path.isfile(path):
+        return
+    try:
+        done = subprocess.run(
+            [path],
+            cwd=place.root,
+            env={**os.environ, **hook_environment(place, agent)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=HOOK_PATIENCE,
+            start_new_session=True,
+            check=False,
+        )
+        said = done.stdout.decode("utf-8", "replace").splitlines()
+        said += [f"ended with exit code {done.returncode}"] if done.returncode else []
+    except subprocess.TimeoutExpired as error:
+        said = [*(error.stdout or b"").decode("utf-8", "replace").splitlines(), f"ended after {HOOK_PATIENCE:.0f} s"]
+    except OSError as error:
+        said = [f"could not be run: {error.strerror}"]
+    for line in said:
+        agent_log.write(place, agent, f"[post-create-agent] {line[:LONGEST_LINE]}", time.time())
+
+
+def hook_environment(place: places.Place, agent: str) -> dict[str, str]:
+    known = meta.read(place, agent)
+    return {
+        "IB_AGENT_ID": agent,
+        "IB_AGENT_TYPE": roles.role_of(agent, known),
+        "IB_AGENT_DIR": place.agent_dir(agent),
+        "IB_AGENT_BRANCH": "" if known.get("worktree") is False else f"agent/{agent}",
+        "IB_AGENT_MANAGER": str(known.get("manager") or ""),
+        "IB_AGENT_PROMPT": str(known.get("prompt") or "").replace("\0", ""),
+        "IB_AGENT_MODEL": str(known.get("model") or ""),
+    }

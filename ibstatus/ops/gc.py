@@ -1,0 +1,169 @@
+"""gc: what is left over of agents that are gone: found, judged, and taken away where nothing can be lost by it."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ibstatus.drivers import ending, git_worktree
+from ibstatus.errors import IbError
+from ibstatus.ops import forgetting, kill, nuke, recover, retire, session
+from ibstatus.rules import leftovers, names
+from ibstatus.rules.leftovers import Leftover
+from ibstatus.store import agents, archive, disk, home, meta, moving, operations, places, undo_log
+
+Say = Callable[[str], None]
+DAYS = 30
+SCRATCH = "/tmp/ib-"
+
+
+class Swept(NamedTuple):
+    """`undo`: the name under which what was removed can come back, or ''."""
+
+    removed: list[Leftover]
+    failed: list[tuple[str, str]]
+    undo: str
+
+
+def find(place: places.Place, now: float, say: Say) -> list[Leftover]:
+    """Everything, also what stays; nothing is changed but what a killed command has left half done."""
+    if not home.look(place):
+        return []
+    recover.everything(place, say)
+    found = [*of_agents(place), *sessions(place), *expired(place, now), *scratch(place)]
+    return sorted(found, key=lambda one: (one.state, one.kind, one.name))
+
+
+def of_agents(place: places.Place) -> Iterator[Leftover]:
+    git_knows = known_to_git(place)
+    for agent in sorted({*moving.names_in(place.home + "/agents"), *git_knows}):
+        if operations.is_at_work(place, agent):
+            continue
+        judged = leftovers.judged(seen := look(place, agent, git_knows.get(agent, [])))
+        if judged is not None:
+            path = place.agent_dir(agent)
+            yield Leftover(leftovers.kind_of(seen), agent, path, *judged, moving.size_of(path))
+
+
+def known_to_git(place: places.Place) -> dict[str, list[str]]:
+    """agent → the commits at which git has its branch or its worktree, also one whose folder is gone."""
+    found: dict[str, list[str]] = {}
+    for branch in git_worktree.agent_branches(git_worktree.seat(place)):
+        found.setdefault(branch.removeprefix("agent/"), []).append(git_worktree.tip(git_worktree.seat(place), branch))
+    for tree in git_worktree.worktrees(git_worktree.seat(place)):
+        folder, _, leaf = tree.path.rpartition("/")
+        if leaf == "repo" and os.path.realpath(os.path.dirname(folder)) == os.path.realpath(place.home + "/agents"):
+            found.setdefault(os.path.basename(folder), []).append(tree.head)
+    return {agent: commits for agent, commits in found.items() if "/" not in agent}
+
+
+def look(place: places.Place, agent: str, commits: Sequence[str]) -> leftovers.Remains:
+    folder, branch = place.agent_dir(agent), retire.branch_of(agent)
+    repo = folder + "/repo"
+    has_tree = disk.exists(repo + "/.git")
+    has_meta = disk.exists(folder + "/meta.json")
+    tip = git_worktree.tip(git_worktree.seat(place), branch)
+    return leftovers.Remains(
+        has_meta=has_meta,
+        has_tree=has_tree,
+        known_to_git=bool(commits),
+        has_branch=bool(tip),
+        running=session.of(place, agent).pane() is not None,
+        held=holder(place, agent, repo),
+        files=git_worktree.uncommitted(repo) if has_tree else [],
+        own=own_commits(place, agent, tip),
+        alone=git_worktree.only_here(git_worktree.seat(place), commits, [branch]),
+        papers=[] if has_meta else papers(folder),
+    )
+
+
+def papers(folder: str) -> list[str]:
+    """What is there that neither git nor an empty folder would explain."""
+    return [leaf for leaf in moving.names_in(folder) if leaf != "repo"]
+
+
+def own_commits(place: places.Place, agent: str, tip: str) -> int | None:
+    base = meta.read(place, agent).get("base_commit")
+    if not tip or not isinstance(base, str) or not base:
+        return None
+    return git_worktree.between(git_worktree.seat(place), base, tip)
+
+
+def holder(place: places.Place, agent: str, repo: str) -> str:
+    """Who would miss it: a process that stands in it, a checkout that has its branch."""
+    inside = ending.inside(repo)
+    if inside:
+        return f"process {inside[0].pid} works in it"
+    if not retire.is_ours(place, agent, repo):
+        return "its branch is checked out elsewhere"
+    return ""
+
+
+def sessions(place: places.Place) -> Iterator[Leftover]:
+    for name in nuke.stray_sessions(place):
+        yield Leftover("session", name, "", leftovers.ACTIVE, "a tmux session of no agent")
+
+
+def expired(place: places.Place, now: float) -> Iterator[Leftover]:
+    for record in undo_log.surplus(place, now):
+        path = undo_log.folder(place, record.name)
+        reason = f"the {record.kind} of {record.agent} can no longer be undone then"
+        yield Leftover("undo", record.name, path, leftovers.EXPIRED, reason, moving.size_of(path))
+    for leaf in archive.expired(place, now, DAYS):
+        path = f"{place.home}/archive/{leaf}"
+        yield Leftover("archive", leaf, path, leftovers.EXPIRED, f"older than {DAYS} days", moving.size_of(path))
+
+
+def scratch(place: places.Place) -> Iterator[Leftover]:
+    """Of agents that were removed here. What is younger than the removal may be of a namesake elsewhere."""
+    latest = {record.agent: record.at for record in reversed(undo_log.all_of(place))}
+    for agent, at in latest.items():
+        path = SCRATCH + agent
+        if not names.is_agent_id(agent) or agents.exists(place, agent) or not is_own_folder(path):
+            continue
+        young = disk.lstat(path).st_mtime > at + 60
+        state = leftovers.UNKNOWN if young else leftovers.EXPIRED
+        reason = "written after its agent was removed" if young else "the agent that it was for is gone"
+        yield Leftover("scratch", agent, path, state, reason, moving.size_of(path))
+
+
+def is_own_folder(path: str) -> bool:
+    try:
+        status = disk.lstat(path)
+    except OSError:
+        return False
+    return status.st_uid == os.getuid() and status.st_mode & 0o170000 == 0o040000
+
+
+def sweep(place: places.Place, chosen: Sequence[Leftover], by: str, say: Say) -> Swept:
+    removed: list[Leftover] = []
+    failed: list[tuple[str, str]] = []
+    undo = ""
+    for one in chosen:
+        try:
+            undo = take(place, one, by, undo, say) or undo
+            removed.append(one)
+        except (IbError, OSError) as error:
+            failed.append((one.name, str(error)))
+    return Swept(removed, failed, undo)
+
+
+def take(place: places.Place, one: Leftover, by: str, group: str, say: Say) -> str:
+    """The name of the first undo record of this command, as far as there is one."""
+    if one.kind in ("agent", "worktree", "branch", "folder"):
+        if is_changed(place, one):
+            raise IbError(f"{one.name} has changed since it was looked at", hint="ib gc")
+        done = kill.one(place, one.name, by, "removed by gc", group, say)
+        return group or done.undo
+    if one.kind == "session":
+        nuke.end_session(place, one.name)
+    elif one.kind == "undo":
+        forgetting.forget(place, [one.name])
+    else:
+        moving.remove(one.path)
+    return ""
+
+
+def is_changed(place: places.Place, one: Leftover) -> bool:
+    """Looked at again right before: an agent may have been made, or work begun, since somebody said yes."""
+    judged = leftovers.judged(look(place, one.name, known_to_git(place).get(one.name, [])))
+    return judged is None or judged[0] != one.state

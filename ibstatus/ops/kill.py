@@ -1,0 +1,88 @@
+"""kill: end agents for good. What they leave is kept for `ib undo`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ibstatus.drivers import git_worktree
+from ibstatus.errors import IbError
+from ibstatus.ops import authority, bereaved, recover, retire, session
+from ibstatus.rules import authority as family
+from ibstatus.rules import identity, removal_text
+from ibstatus.store import disk, home, inbox, operations, places
+
+Say = Callable[[str], None]
+
+
+class Closed(NamedTuple):
+    """`failed`: agent and why, of those that are still there."""
+
+    retired: list[retire.Retired]
+    failed: list[tuple[str, IbError]]
+
+
+def plan(place: places.Place, caller: identity.Caller, given: Iterable[str], tree: bool, say: Say) -> list[str]:
+    """Whom it would be, in this order; with `tree` everybody below them too, deepest first."""
+    home.look(place)
+    recover.everything(place, say)
+    named = [authority.resolved(place, caller, one, "kill") for one in given]
+    managers = authority.managers(place)
+    found = [name for one in named for name in ([*family.below(one, managers), one] if tree else [one])]
+    return list(dict.fromkeys(found))
+
+
+def losses(place: places.Place, names: Sequence[str]) -> list[removal_text.Loss]:
+    managers = authority.managers(place)
+    branches = [retire.branch_of(name) for name in names]
+    return [loss(place, name, managers.get(name, ""), names, branches) for name in names]
+
+
+def loss(
+    place: places.Place, agent: str, manager: str, going: Sequence[str], branches: Sequence[str]
+) -> removal_text.Loss:
+    repo = place.agent_dir(agent) + "/repo"
+    has_tree = disk.exists(repo + "/.git")
+    commits = [
+        git_worktree.tip(git_worktree.seat(place), retire.branch_of(agent)),
+        git_worktree.head(repo) if has_tree else "",
+    ]
+    return removal_text.Loss(
+        agent=agent,
+        files=git_worktree.uncommitted(repo) if has_tree else [],
+        commits=git_worktree.only_here(git_worktree.seat(place), commits, branches),
+        unread=len(inbox.unread(place, agent).ids),
+        children=[name for name in bereaved.children(place, agent) if name not in going],
+        manager=manager,
+        running=session.of(place, agent).pane() is not None,
+    )
+
+
+def kill(place: places.Place, names: Sequence[str], by: str, verb: str, say: Say, group: str = "") -> Closed:
+    """One after the other; one that cannot be closed does not keep the others."""
+    retired: list[retire.Retired] = []
+    failed: list[tuple[str, IbError]] = []
+    for name in names:
+        try:
+            done = one(place, name, by, verb, group, say)
+            group = group or done.undo
+            retired.append(done)
+        except IbError as error:
+            failed.append((name, error))
+    return Closed(retired, failed)
+
+
+def one(place: places.Place, name: str, by: str, verb: str, group: str, say: Say) -> retire.Retired:
+    kind = {"killed": "kill", "nuked": "nuke"}.get(verb, "gc")
+    with operations.begin(place, "kill", name, by=by, verb=verb, group=group, **{"as": kind}) as op:
+        if not is_anything(place, name):
+            op.done()
+            raise IbError(f"{name} is gone already", hint="ib undo --list")
+        done = retire.retire(op, say)
+        op.done()
+    return done
+
+
+def is_anything(place: places.Place, name: str) -> bool:
+    """Asked once more when nobody else can be at work on it: another command may have been quicker."""
+    branch, folder = retire.branch_of(name), place.agent_dir(name)
+    known = git_worktree.tip(git_worktree.seat(place), branch) or git_worktree.registered(place, folder + "/repo")
+    return disk.exists(folder) or bool(known)

@@ -1,0 +1,159 @@
+"""What an agent shows, or has said: its screen while it lives, its transcript, its archive once it is gone."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+
+from ibstatus.drivers.claude import transcript
+from ibstatus.errors import IbError, quoted
+from ibstatus.ops import session
+from ibstatus.rules import terminal_text
+from ibstatus.store import agents, disk, places
+
+DEFAULT = 50
+SCREEN, TRANSCRIPT, ARCHIVE = "screen", "transcript", "archive"
+LONGEST_LOG = 1 << 30
+STAMP = len("20260101-000000-")
+LOOK_EVERY = 1.0
+
+
+class Looked(NamedTuple):
+    """`source`: where the text is from, `path` which file, `note` what there is to say about that."""
+
+    id: str
+    source: str
+    text: str
+    path: str = ""
+    note: str = ""
+
+
+def look(place: places.Place, given: str, lines: int | None, everything: bool, source: str = "") -> Looked:
+    """`source`: SCREEN or TRANSCRIPT when only that will do, else what serves best. `lines`: None shows one screen."""
+    try:
+        agent = agents.resolve(place, given)
+    except IbError:
+        kept = archived(place, given)
+        if not kept:
+            raise
+        return from_archive(kept, None if everything else lines or DEFAULT)
+    screen = None if source == TRANSCRIPT else shown(place, agent, lines, everything, source == SCREEN)
+    if screen is not None:
+        return Looked(agent, SCREEN, screen)
+    if source == SCREEN:
+        raise IbError(f"{agent} is not running, so it has no screen", hint=f"ib look {quoted(agent)}")
+    return from_transcript(place, agent, None if everything else lines or DEFAULT)
+
+
+def shown(place: places.Place, agent: str, lines: int | None, everything: bool, insists: bool) -> str | None:
+    """The screen as text; None when there is none, or when more is wanted than it can show."""
+    where = session.of(place, agent)
+    pane = where.pane()
+    screen = where.screen(pane) if pane is not None else None
+    if pane is None or screen is None:
+        return None
+    height = screen.count("\n")
+    more = everything or (lines or 0) > height
+    if more and not insists and transcript.path_of(place, agent):
+        return None
+    if more and not pane.alternate:
+        screen = where.screen(pane, None if everything else lines) or screen
+    return terminal_text.last(terminal_text.harmless(screen), None if everything else lines)
+
+
+def from_transcript(place: places.Place, agent: str, lines: int | None) -> Looked:
+    path = transcript.path_of(place, agent)
+    if not path:
+        raise IbError(
+            f"{agent} shows nothing: its session is not running, and there is no transcript of it",
+            hint=f"ib resume {quoted(agent)}",
+        )
+    return Looked(agent, TRANSCRIPT, transcript.as_text(path, lines), path)
+
+
+def archived(place: places.Place, given: str) -> str:
+    """The newest archive of the agent with this id, or with an id that alone begins so; '' without one."""
+    try:
+        folders = [name for name in disk.listdir(place.home + "/archive") if len(name) > STAMP]
+    except OSError:
+        return ""
+    ids = {name[STAMP:] for name in folders}
+    meant = {given} if given in ids else {agent for agent in ids if given and agent.startswith(given)}
+    if len(meant) != 1:
+        return ""
+    return f"{place.home}/archive/{max(name for name in folders if name[STAMP:] in meant)}"
+
+
+def from_archive(folder: str, lines: int | None) -> Looked:
+    name = folder.rpartition("/")[2]
+    path = folder + "/output.log"
+    try:
+        text = disk.read_ours(path, LONGEST_LOG).decode("utf-8", "replace")
+    except OSError as error:
+        raise IbError(f"{name[STAMP:]} is gone, and its archive holds no output", cause=str(error)) from None
+    note = f"{name[STAMP:]} is gone; this is from its archive {name}"
+    return Looked(name[STAMP:], ARCHIVE, terminal_text.last(terminal_text.harmless(text), lines), path, note)
+
+
+def follow(place: places.Place, agent: str, lines: int | None) -> Iterator[str]:
+    """The last lines of its transcript, then what comes, until its session is over."""
+    reader = transcript.Reader(transcript.path_of(place, agent))
+    known = "\n\n".join(text.rstrip("\n") for text in reader.text())
+    if known:
+        yield terminal_text.last(known, lines)
+    changed = threading.Event()
+    watcher = Following(changed)
+    try:
+        living, asked = True, 0.0
+        while living:
+            watcher.look_at(reader.path)
+            changed.wait(LOOK_EVERY)
+            changed.clear()
+            if time.monotonic() - asked >= LOOK_EVERY:
+                living, asked = is_living(place, agent), time.monotonic()
+            newest = transcript.path_of(place, agent)
+            if newest not in ("", reader.path):
+                yield from (text.rstrip("\n") for text in reader.text())
+                reader = transcript.Reader(newest)
+            yield from (text.rstrip("\n") for text in reader.text())
+    finally:
+        watcher.close()
+
+
+def is_living(place: places.Place, agent: str) -> bool:
+    pane = session.of(place, agent).pane()
+    return pane is not None and not pane.dead
+
+
+class Following(FileSystemEventHandler):
+    """Says when the transcript changes. Without a watch to be had, the look once a second is enough."""
+
+    def __init__(self, changed: threading.Event) -> None:
+        self.changed = changed
+        logging.getLogger("watchdog").setLevel(logging.CRITICAL)  # it warns of what it is still told while it ends
+        self.observer = Observer()
+        self.observer.start()
+        self.folder = ""
+
+    def look_at(self, path: str) -> None:
+        folder = path.rpartition("/")[0]
+        if folder == self.folder:
+            return
+        self.observer.unschedule_all()
+        self.folder = folder
+        try:
+            if folder:
+                self.observer.schedule(self, folder)
+        except OSError:
+            return
+
+    def on_modified(self, event: FileSystemEvent) -> None:
+        self.changed.set()
+
+    def close(self) -> None:
+        self.observer.stop()
+        self.observer.join(2)

@@ -1,0 +1,179 @@
+"""Merging an agent's work and closing the agent. All is known and made before anything changes; a kill leaves the
+operation, which `recover` finishes when the branch has moved, and rolls back when it has not."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ibstatus.drivers import git_checkouts, git_refs, trial
+from ibstatus.errors import IbError
+from ibstatus.ops import authority, forecast, merge_step, retire, session, stop
+from ibstatus.ops import recover as mending
+from ibstatus.ops.forecast import Plan
+from ibstatus.rules import identity, merge_text
+from ibstatus.store import agent_log, agents, home, operations, places, spool
+
+Say = Callable[[str], None]
+Agree = Callable[[list[str]], bool]
+TRIES = 3
+
+
+class Wish(NamedTuple):
+    """What was asked for. `cwd` decides the target without `into`; `test` must pass on the result."""
+
+    given: str
+    into: str = ""
+    test: str = ""
+    cwd: str = ""
+
+
+class Merged(NamedTuple):
+    plan: Plan
+    retired: retire.Retired
+
+
+def check(place: places.Place, caller: identity.Caller, wish: Wish) -> Plan:
+    """The forecast alone. Raises `forecast.Blocked` with what is in the way."""
+    home.look(place)
+    agent = agents.resolve(place, wish.given)
+    ref = forecast.target(place, caller, agent, wish.into, wish.cwd)
+    return merge_step.plan(place, agent, ref, caller.kind == identity.AGENT)
+
+
+def merge(place: places.Place, caller: identity.Caller, wish: Wish, agree: Agree, say: Say) -> Merged | None:
+    """None when `agree` says no to what it is shown."""
+    home.look(place)
+    mending.everything(place, say)
+    agent = authority.resolved(place, caller, wish.given, "merge")
+    if caller.kind == identity.AGENT and agent == caller.name:
+        raise IbError("An agent cannot merge itself: its manager or the user does", hint='end with "I HAVE COMPLETED"')
+    plan = check(place, caller, wish._replace(given=agent))
+    if not agree([*merge_text.intended(agent, plan.into, shown(plan)), *left_behind(place, agent)]):
+        return None
+    try_out(place, plan, wish.test, say)
+    with operations.begin(place, "merge", agent, by=caller.name, into=plan.ref) as op:
+        if not agents.exists(place, agent):
+            op.done()
+            raise IbError(f"{agent} is gone: another command has closed it meanwhile", hint="ib list")
+        return Merged(*carry_out(op, plan, wish.test, say))
+
+
+def shown(plan: Plan) -> list[tuple[str, str]]:
+    return [(commit.short, commit.subject) for commit in plan.commits]
+
+
+def left_behind(place: places.Place, agent: str) -> list[str]:
+    children = children_of(place, agent)
+    chief = agents.living_manager(place, agent)
+    above = f"get the manager {chief}" if chief else "have no manager then"
+    lines = ["It still runs, and is ended"] if session.of(place, agent).pane() is not None else []
+    return [*lines, f"Its own agents {above}: {', '.join(children)}"] if children else lines
+
+
+def children_of(place: places.Place, agent: str) -> list[str]:
+    return sorted(name for name, manager in authority.managers(place).items() if manager == agent)
+
+
+def try_out(place: places.Place, plan: Plan, command: str, say: Say) -> None:
+    """The command runs on the very commit that the branch will be at; when it fails nothing is changed."""
+    if not command or plan.is_idle:
+        return
+    say(f"Testing {plan.after[:7]}: {command}")
+    with git_checkouts.throw_away(forecast.where(place), plan.after) as folder:
+        tried = trial.run(command, folder)
+    if tried.code:
+        for line in tried.last:
+            say(f"  {line}")
+        raise IbError(
+            f"The test fails on the merged work (exit {tried.code}); nothing was merged",
+            cause=command,
+            hint=merge_text.ask_agent(plan.agent, f"Merged into {plan.into} your work fails: {command}"),
+        )
+
+
+def carry_out(op: operations.Operation, plan: Plan, test: str, say: Say) -> tuple[Plan, retire.Retired]:
+    place, agent = op.place, plan.agent
+    noted(op, "merge.started", plan)
+    try:
+        stop.stop(place, agent, say)
+        plan = moved(op, plan, test, say)
+    except IbError as error:
+        noted(op, "merge.failed", plan, why=error.message)
+        agent_log.write(place, agent, f"Merge failed: {error.message}", time.time())
+        op.done()
+        say(f"{agent} is stopped, and all of its work is there: ib resume {agent}")
+        raise
+    try:
+        return plan, close(op, say)
+    except (IbError, OSError):
+        say(f"The work is in {plan.into}; the next command closes {agent}: ib list")
+        raise
+
+
+def moved(op: operations.Operation, plan: Plan, test: str, say: Say) -> Plan:
+    """The branch is moved, or nothing is. Somebody else's commit in between: all is computed (and tested) once more."""
+    for _ in range(TRIES):
+        with merge_step.turn(op.place):
+            now = forecast.plan(op.place, plan.agent, plan.ref, plan.linear)
+            if now.tip != plan.tip:
+                hint = merge_text.again(plan.agent, plan.into)
+                raise IbError(f"{plan.agent} has committed meanwhile; nothing was merged", hint=hint)
+            same = now.before == plan.before
+            plan = plan._replace(checkouts=now.checkouts) if same else now
+            why = step(op, plan, say) if same or not test else merge_step.MOVED_ON
+        if not why:
+            return plan
+        say(f"{plan.into}: {why}")
+        if not same:
+            try_out(op.place, plan, test, say)
+    raise IbError(f"{plan.into} could not be moved", cause=why, hint=merge_text.again(plan.agent, plan.into))
+
+
+def step(op: operations.Operation, plan: Plan, say: Say) -> str:
+    """One try to move the branch, noted before it is done; '' when it is there."""
+    facts = {
+        "ref": plan.ref,
+        "before": plan.before,
+        "after": plan.after,
+        "checkouts": plan.checkouts,
+        "commits": len(plan.commits),
+    }
+    op.note(step="moving", merge=facts)
+    return "" if plan.is_idle else merge_step.advance(op.place, plan.agent, facts, say)
+
+
+def close(op: operations.Operation, say: Say) -> retire.Retired:
+    """The branch has the work: the agent is archived and closed, and its own agents get its manager."""
+    place, agent, facts = op.place, op.agent, op.facts["merge"]
+    into = git_refs.name_of(str(facts["ref"]))
+    text = merge_text.done(agent, into, int(facts.get("commits") or 0))
+    chief = agents.living_manager(place, agent)
+    agent_log.write(place, agent, text, time.time())
+    if chief:
+        agent_log.write(place, chief, f"Merged {agent} into {into}", time.time())
+    say(text)
+    event = {"kind": "merge.done", "who": agent, "into": into, "before": facts["before"], "after": facts["after"]}
+    spool.note(place, "cli", time.time(), event)
+    retired = retire.retire(op, say)
+    op.done()
+    return retired
+
+
+def noted(op: operations.Operation, kind: str, plan: Plan, **more: object) -> None:
+    event = {"kind": kind, "who": op.agent, "by": op.facts.get("by", ""), "into": plan.into, "tip": plan.tip, **more}
+    spool.note(op.place, "cli", time.time(), event)
+
+
+def recover(op: operations.Operation, say: Say) -> None:
+    """What a killed merge has left: finished when the branch has moved, rolled back when it has not."""
+    facts = op.facts.get("merge")
+    if isinstance(facts, dict) and merge_step.has_moved(op.place, facts):
+        say(f"Finishing the merge of {op.agent} that was cut off")
+        merge_step.bring_along(op.place, facts, say)
+        close(op, say)
+        return
+    if isinstance(facts, dict):
+        merge_step.take_along_back(op.place, facts, say)
+    agent_log.write(op.place, op.agent, "Merge was cut off before anything was merged", time.time())
+    say(f"The merge of {op.agent} was cut off before anything was merged; it is stopped: ib resume {op.agent}")
+    op.done()

@@ -1,0 +1,95 @@
+"""The one step of a merge that changes something: the branch moves, and the checkouts that have it go along."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ibstatus.drivers import git_checkouts, git_refs, git_unwind
+from ibstatus.errors import IbError, quoted
+from ibstatus.ops import forecast
+from ibstatus.store import locks, places
+
+Say = Callable[[str], None]
+MOVED_ON = "it has moved meanwhile"
+PATIENCE, PAUSE = 30.0, 0.02
+
+
+@contextmanager
+def turn(place: places.Place) -> Iterator[None]:
+    """One of us at a time moves branches. Not waited for without end: a hook of git may be what calls us."""
+    lock, until = locks.Lock(place.lock("merge")), time.monotonic() + PATIENCE
+    while not lock.try_take():
+        if time.monotonic() > until:
+            raise IbError("Another ib is merging here, and does not come to its end", hint="ib list")
+        time.sleep(PAUSE)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def plan(place: places.Place, agent: str, ref: str, linear: bool) -> forecast.Plan:
+    """The forecast; when something is in the way once more in our turn: it may be what another merge just writes."""
+    try:
+        return forecast.plan(place, agent, ref, linear)
+    except forecast.Blocked:
+        with turn(place):
+            return forecast.plan(place, agent, ref, linear)
+
+
+def advance(place: places.Place, agent: str, facts: dict[str, Any], say: Say) -> str:
+    """By git's own merge in the checkout that has the branch; by its name alone when none has it."""
+    cwd, why = forecast.where(place), f"ib merge agent/{agent}"
+    ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
+    here = list(facts["checkouts"])
+    if git_refs.tip_of(cwd, ref) != before or any(git_refs.head_of(path) != ref for path in here):
+        return MOVED_ON
+    trouble = git_checkouts.fast_forward(here[0], after, why) if here else git_refs.move(cwd, ref, before, after, why)
+    now = git_refs.tip_of(cwd, ref)
+    if not now or not git_refs.contains(cwd, now, after):
+        if here and now == before:
+            git_unwind.put_back(here[0], before, after)  # a hook refuses when the files are there already
+        return trouble or MOVED_ON
+    for path in here[1:]:
+        left = git_checkouts.bring(path, before, after)
+        if left:
+            say(f"{path} has the branch checked out, too, and could not be brought along: {left}")
+    return ""
+
+
+def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
+    """A git that the killed command had started may still be at it: it is waited for first."""
+    for path in facts["checkouts"]:
+        lock = git_checkouts.settled(path) if os.path.isdir(path) else ""
+        if lock:
+            rm = f"rm {quoted(lock)}"
+            raise IbError(f"git is at work in {path}, or has died there; when no git runs: {rm}", hint=rm)
+    cwd = forecast.where(place)
+    now = git_refs.tip_of(cwd, str(facts["ref"]))
+    return bool(now) and git_refs.contains(cwd, now, str(facts["after"]))
+
+
+def bring_along(place: places.Place, facts: dict[str, Any], say: Say) -> None:
+    """The branch has moved: the checkouts of it go along where they have not yet."""
+    for path in left_at(place, facts, "after"):
+        why = git_checkouts.bring(path, str(facts["before"]), str(facts["after"]))
+        if why:
+            say(f"{path} could not be brought along: {why}")
+
+
+def take_along_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
+    """The branch has not moved: what a git that died has changed in its checkouts goes back."""
+    for path in left_at(place, facts, "before"):
+        why = git_unwind.put_back(path, str(facts["before"]), str(facts["after"]))
+        if why:
+            say(f"{path} could not be put back: {why}")
+
+
+def left_at(place: places.Place, facts: dict[str, Any], end: str) -> list[str]:
+    """The checkouts of a branch that is at exactly this end of the merge."""
+    ref = str(facts["ref"])
+    if facts["before"] == facts["after"] or git_refs.tip_of(forecast.where(place), ref) != facts[end]:
+        return []
+    return [path for path in facts["checkouts"] if os.path.isdir(path) and git_refs.head_of(path) == ref]

@@ -1,0 +1,84 @@
+"""pause and resume: an agent's session ends and goes on; its worktree, branch and conversation stay."""
+
+import time
+from collections.abc import Callable
+
+from ibstatus.drivers.claude import transcript
+from ibstatus.errors import IbError
+from ibstatus.ops import attend, authority, recover, session, session_end, slots, spawn_plan, start
+from ibstatus.rules import identity
+from ibstatus.store import agent_log, disk, home, locks, meta, operations, places, spool
+
+
+def pause(place: places.Place, caller: identity.Caller, given: str, say: Callable[[str], None]) -> str:
+    """Its id. Work in its worktree stays as it is."""
+    home.look(place)
+    recover.everything(place, say)
+    agent = authority.resolved(place, caller, given, "pause")
+    with operations.begin(place, "pause", agent) as operation:
+        try:
+            if session.of(place, agent).pane() is None:
+                raise IbError(f"{agent} is not running", hint=f"ib resume {agent}")
+            stop_session(place, agent, say)
+            agent_log.write(place, agent, "Agent paused", time.time())
+        finally:
+            operation.done()
+    left = len(session_end.uncommitted(place, agent))
+    if left:
+        say(f"{left} uncommitted change{'' if left == 1 else 's'} stay in its worktree.")
+    return agent
+
+
+def stop_session(place: places.Place, agent: str, say: Callable[[str], None]) -> None:
+    from ibstatus.ops import stop
+
+    stop.stop(place, agent, say)
+    now = time.time()
+    meta.change(place, agent, ended={"code": None, "at": now})
+    spool.note(place, agent, now, {"kind": "agent.stopped", "who": agent, "reason": "paused"})
+
+
+def resume(place: places.Place, caller: identity.Caller, given: str, say: Callable[[str], None]) -> str:
+    """The same conversation goes on; one that never began is begun."""
+    home.look(place)
+    recover.everything(place, say)
+    agent = authority.resolved(place, caller, given, "resume")
+    known = meta.read(place, agent)
+    check(place, agent, known)
+    with locks.Lock(place.lock(slots.LOCK)):
+        slots.check_limit(place)
+        operation = operations.begin(place, "resume", agent)
+    with operation:
+        try:
+            if session.of(place, agent).pane() is not None:
+                raise IbError(f"{agent} is running", hint=f"ib look {agent}")
+            spawned_before = has_begun(place, agent)
+            start.write_script(place, agent, known)
+            start.run(place, agent, *(["resume"] if spawned_before else []))
+        finally:
+            operation.done()
+    now = time.time()
+    agent_log.write(place, agent, "Agent resumed", now)
+    spool.note(place, agent, now, {"kind": "agent.state", "who": agent, "state": "creating", "reason": "resumed"})
+    attend.begin(place, agent, resumed=spawned_before)
+    return agent
+
+
+def check(place: places.Place, agent: str, known: dict[str, object]) -> None:
+    if "session_id" not in known or "client" not in known:
+        raise IbError(
+            f"{agent} was not started by ib new-agent, so ib does not know its session", hint="ib info " + agent
+        )
+    if session.of(place, agent).pane() is not None:
+        raise IbError(f"{agent} is running", hint=f"ib look {agent}")
+    worktree = start.worktree_of(place, agent, known)
+    if not disk.exists(worktree):
+        hint = f"git worktree add {worktree} agent/{agent}"
+        raise IbError(f"The worktree of {agent} is gone", hint=hint)
+    spawn_plan.client()
+
+
+def has_begun(place: places.Place, agent: str) -> bool:
+    """Is there a conversation to go on with?"""
+    path = transcript.path_of(place, agent)
+    return bool(path) and disk.exists(path)

@@ -1,0 +1,59 @@
+"""reassign: an agent gets another manager, or none; whoever it concerns is told by mail."""
+
+from typing import NamedTuple
+
+from ibstatus.errors import IbError, quoted
+from ibstatus.ops import authority
+from ibstatus.rules import identity, reassignment
+from ibstatus.store import agent_log, agents, fleet, home, inbox, meta, places
+
+
+class Reassigned(NamedTuple):
+    """`note` says why nothing had to be done."""
+
+    agent: str
+    before: str
+    after: str
+    note: str = ""
+
+
+def reassign(place: places.Place, caller: identity.Caller, given: str, parent: str, now: float) -> Reassigned:
+    """`parent`: '' makes it an agent of the user. The files first; a notice that cannot be left changes nothing."""
+    home.look(place)
+    agent = authority.resolved(place, caller, given, "reassign")
+    new = authority.resolved(place, caller, parent, "reassign to") if parent else ""
+    if not new and caller.kind == identity.AGENT:
+        raise IbError("An agent cannot give its agents to the user", hint="reassign to one of yours, or kill")
+    if agent == caller.name:
+        raise IbError("An agent cannot choose its own manager", hint='ib ask "…"')
+    managers = authority.managers(place)
+    workers = [record.id for record in fleet.records(place) if record.meta.get("worker") is True]
+    word = reassignment.verdict(agent, new, managers, workers)
+    text = reassignment.TEXTS.get(word, "").format(agent=agent, parent=new)
+    if word.startswith("error"):
+        raise IbError(text, hint="ib tree")
+    done = Reassigned(agent, managers[agent], new, text)
+    if word == "ok":
+        meta.change(place, agent, manager=new or None)
+        tell(place, done, now)
+    return done
+
+
+def tell(place: places.Place, done: Reassigned, now: float) -> None:
+    agent, before, after = done.agent, done.before, done.after
+    agent_log.write(place, agent, f"Reassigned from {named(before)} to {named(after)}", now)
+    texts = (
+        (before, f"[watchdog for {agent}]: {agent} is no longer yours; it was reassigned to {named(after)}"),
+        (after, f"[watchdog for {agent}]: {agent} is yours now; before, it was of {named(before)}"),
+        (agent, f"[watchdog]: Your manager is {after or 'nobody now: you report to the user'}"),
+    )
+    for to, text in texts:
+        if to and agents.exists(place, to):
+            try:
+                inbox.put(place, "cli", to, "system", True, text, now)
+            except OSError:
+                continue
+
+
+def named(manager: str) -> str:
+    return quoted(manager) if manager else "root"

@@ -1,0 +1,22 @@
+"""What a killed command has left half done is finished or rolled back, before anything else is done to agents."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from ibstatus.errors import IbError
+from ibstatus.store import operations, places
+
+# kind of operation → the module whose `recover(operation, say)` knows what to do
+KINDS = {"spawn": "spawn", "kill": "retire", "merge": "merge", "undo": "undo"}
+
+
+def everything(place: places.Place, say: Callable[[str], None] = lambda text: None) -> None:
+    """One that cannot be mended now stays, and is said; the others are mended all the same."""
+    for operation in operations.unfinished(place):
+        module = KINDS.get(operation.kind)
+        if module is None:
+            continue
+        try:
+            import_module(f"ibstatus.ops.{module}").recover(operation, say)
+        except (IbError, OSError) as error:
+            say(f"The {operation.kind} of {operation.agent} that was cut off could not be mended: {error}")

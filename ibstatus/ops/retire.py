@@ -1,0 +1,177 @@
+"""The end of an agent: stopped, kept for undo, archived, taken away. Every step can be done twice.
+
+What happens is noted in the operation before it is done: whoever finds one that was cut off calls `recover`.
+"""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from ibstatus.drivers import git_snapshot, git_worktree
+from ibstatus.errors import IbError
+from ibstatus.ops import archive, authority, bereaved, forgetting, mail_away, stop
+from ibstatus.store import archive as shelf
+from ibstatus.store import disk, meta, moving, operations, places, spool, undo_log
+
+Say = Callable[[str], None]
+
+
+class Retired(NamedTuple):
+    """`archive`: a folder, `undo`: the name for `ib undo`, `children`: who has another manager now."""
+
+    agent: str
+    archive: str
+    undo: str
+    children: list[str]
+
+
+def branch_of(agent: str) -> str:
+    return f"agent/{agent}"
+
+
+def retire(op: operations.Operation, say: Say) -> Retired:
+    """Inside an operation "kill" or "merge"; the caller calls `done`. `op.facts` may have by, group, verb and merge."""
+    place, agent = op.place, op.agent
+    prepare(op)
+    archive.take_screen(op)
+    if op.facts.get("verb"):
+        stop.told(place, agent, f"Agent {op.facts['verb']}", say)
+    stop.stop(place, agent, say)
+    snapshot = save(op, say)
+    bereaved.settle(place, op.facts["questions"], agent)
+    bereaved.reparent(place, op.facts["children"], agent, str(op.facts["manager"]), say)
+    if op.facts["branch"]:
+        stop.told(place, agent, f"Deleted branch {op.facts['branch']}", say)
+    archived = archive.keep(op)
+    take_away(op, snapshot, say)
+    finish(op, archived)
+    if archived:
+        say(f"Archived to: {archived}/")
+    return Retired(agent, archived, str(op.facts["undo"]), list(op.facts["children"]))
+
+
+def prepare(op: operations.Operation) -> None:
+    """The names under which it is kept, so that a second try goes on with the same."""
+    if "undo" not in op.facts:
+        now = time.time()
+        name = undo_log.reserve(op.place, op.agent, now)
+        op.note(undo=name, archive=shelf.name_for(op.place, op.agent, now), group=op.facts.get("group") or name)
+
+
+def save(op: operations.Operation, say: Say) -> git_snapshot.Snapshot | None:
+    """Everything that git can hold goes under the ref; then it is written down what there is to bring back."""
+    if "saved" in op.facts:
+        return None
+    place, agent = op.place, op.agent
+    repo = place.agent_dir(agent) + "/repo"
+    admin = git_worktree.admin_of(place, repo)
+    tip = git_worktree.tip(git_worktree.seat(place), branch_of(agent))
+    ref, message = undo_log.ref_of(str(op.facts["undo"])), f"{agent}: {op.facts.get('verb') or op.kind}"
+    snapshot = snapped(repo, admin, ref, tip, message, say) if admin else None
+    admin = admin or git_worktree.registered(place, repo)
+    if snapshot is None:
+        seat = git_worktree.seat(place)
+        named = git_worktree.named_commits(seat, admin) if admin else []
+        git_snapshot.hold_commits(seat, ref, [tip, *named], message)
+    op.note(
+        commit=snapshot.commit if snapshot else "",
+        modes={path.decode("latin-1"): mode for path, mode in snapshot.modes.items()} if snapshot else {},
+        admin=admin.rpartition("/")[2],
+        tip=tip,
+        branch=branch_of(agent) if tip and is_ours(place, agent, repo) else "",
+        questions=bereaved.open_questions(place, agent),
+        children=bereaved.children(place, agent),
+        manager=authority.managers(place).get(agent, ""),
+    )
+    undo_log.write(place, record_of(op))
+    op.note(saved=True)
+    return snapshot
+
+
+def snapped(repo: str, admin: str, ref: str, tip: str, message: str, say: Say) -> git_snapshot.Snapshot | None:
+    """None where git cannot read its own worktree: then it is kept as it lies there, whole."""
+    try:
+        return git_snapshot.save(repo, admin, ref, message, [tip] if tip else [])
+    except IbError as error:
+        say(f"Warning: {error.message} ({error.cause}); the worktree is moved aside whole")
+        return None
+
+
+def is_ours(place: places.Place, agent: str, repo: str) -> bool:
+    """The branch goes with the agent that it was made for, unless somebody has it checked out elsewhere."""
+    if meta.read(place, agent).get("worktree") is False:
+        return False
+    ref = f"refs/heads/{branch_of(agent)}"
+    at = [known.path for known in git_worktree.worktrees(git_worktree.seat(place)) if known.branch == ref]
+    return all(not disk.exists(path) or same(path, repo) for path in at)
+
+
+def same(path: str, other: str) -> bool:
+    return disk.exists(other) and disk.stat(path).st_ino == disk.stat(other).st_ino
+
+
+def record_of(op: operations.Operation) -> undo_log.Record:
+    facts = op.facts
+    return undo_log.Record(
+        name=str(facts["undo"]),
+        kind=str(facts.get("as") or op.kind),
+        agent=op.agent,
+        group=str(facts["group"]),
+        by=str(facts.get("by") or ""),
+        at=float(facts["at"]),
+        archive=str(facts["archive"]),
+        commit=str(facts["commit"]),
+        branch=str(facts["branch"]),
+        tip=str(facts["tip"]),
+        admin=str(facts["admin"]),
+        modes=facts["modes"],
+        children=facts["children"],
+        manager=str(facts["manager"]),
+        questions=facts["questions"],
+        merge=facts.get("merge"),
+    )
+
+
+def take_away(op: operations.Operation, snapshot: git_snapshot.Snapshot | None, say: Say) -> None:
+    """git's own directory first: nobody prunes a worktree that git does not know. Nothing is deleted but what the
+    commit holds; all else is moved."""
+    place, agent = op.place, op.agent
+    folder, home = undo_log.folder(place, str(op.facts["undo"])), place.agent_dir(agent)
+    if op.facts["admin"]:
+        moving.move(f"{place.common}/worktrees/{op.facts['admin']}", f"{folder}/{undo_log.ADMIN}")
+    rest = moving.move(home + "/repo", f"{folder}/{undo_log.REST}")
+    if rest and snapshot is not None:
+        git_snapshot.slim(rest, snapshot)
+    branch = str(op.facts["branch"])
+    if branch and not git_worktree.delete_branch(git_worktree.seat(place), branch, str(op.facts["tip"])):
+        left = git_worktree.tip(git_worktree.seat(place), branch)
+        if left:
+            say(f"Branch {branch} has moved meanwhile, and stays")
+    moving.move(home, f"{folder}/{undo_log.AGENT}")
+    moving.remove(place.safe_copy(home))
+
+
+def finish(op: operations.Operation, archived: str) -> None:
+    place, now, name = op.place, time.time(), str(op.facts["undo"])
+    size = moving.size_of(undo_log.folder(place, name))
+    undo_log.write(place, msgspec.structs.replace(record_of(op), finished=True, archive=archived, size=size))
+    spool.note(
+        place,
+        "cli",
+        now,
+        {"kind": "undo.saved", "who": op.agent, "id": name},
+        {"kind": "agent.removed", "who": op.agent, "by": op.facts.get("by") or "", "as": op.facts.get("as") or op.kind},
+    )
+    forgetting.forget_old(place, now)
+
+
+def recover(op: operations.Operation, say: Say) -> None:
+    """A removal that was cut off was wanted: it is brought to its end."""
+    if op.facts.get("mail"):
+        mail_away.finish(op)
+    else:
+        retire(op, say)
+        say(f"Finished what was cut off: closed agent: {op.agent}")
+    op.done()

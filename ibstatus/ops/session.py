@@ -1,0 +1,29 @@
+"""Where an agent's terminal session is: its socket, its name, the pane that it runs in."""
+
+from typing import NamedTuple
+
+from ibstatus.drivers import tmux
+from ibstatus.store import config, fleet, places
+
+
+class Session(NamedTuple):
+    socket: str
+    name: str
+
+    def pane(self) -> tmux.Pane | None:
+        """None when there is no such session."""
+        return tmux.pane_of(self.socket, self.name)
+
+    def screen(self, pane: tmux.Pane, history: int | None = 0) -> str | None:
+        return tmux.capture(self.socket, pane.id, history)
+
+
+def of(place: places.Place, agent: str) -> Session:
+    """As it was written down when the agent was made; of one made by hand as it must be."""
+    record = fleet.record_of(place, agent) or fleet.Record(agent, {})
+    return Session(socket_of(place, record), fleet.session_of(place, record))
+
+
+def socket_of(place: places.Place, record: fleet.Record) -> str:
+    written = record.meta.get("tmux_socket")
+    return written if isinstance(written, str) and written else str(config.value(place, "tmux.socket"))

@@ -1,0 +1,71 @@
+"""How many agents may live at once: counted and taken under one lock, so that no two take the last place."""
+
+import secrets
+from typing import Any
+
+from ibstatus.drivers import git, tmux
+from ibstatus.errors import IbError, quoted
+from ibstatus.ops import fleet, session
+from ibstatus.store import config, disk, locks, meta, operations, places
+from ibstatus.store import fleet as files
+
+LOCK = "spawn"
+
+
+def reserve(place: places.Place, name: str, known: dict[str, Any]) -> operations.Operation:
+    """A folder with meta.json, and the operation that answers for it. Refused when all places or the name are taken."""
+    with locks.Lock(place.lock(LOCK)):
+        check_limit(place)
+        agent = name or free_name(place)
+        refuse_taken(place, agent, str(known["tmux_socket"]))
+        facts = {"base_commit": known["base_commit"], "manager": known["manager"]}
+        operation = operations.begin(place, "spawn", agent, **facts)
+        try:
+            disk.make_dirs(place.agent_dir(agent))
+            named = {"id": agent, **known, "tmux_session": f"ittybitty-{files.repo_id(place)}-{agent}"}
+            meta.write(place, agent, named)
+        except BaseException:
+            operation.lock.release()  # its record stays: the next command takes back what there is
+            raise
+    return operation
+
+
+def check_limit(place: places.Place) -> None:
+    most = int(config.value(place, "maxAgents"))
+    count = living(place)
+    if count >= most:
+        raise IbError(
+            f"{count} agents are alive, and maxAgents is {most}",
+            hint=f"ib list; merge or kill one, or ib config set maxAgents {most + 5}",
+        )
+
+
+def living(place: places.Place) -> int:
+    """Those with a session, and those that are being made; all of them when tmux cannot be asked."""
+    records = files.records(place)
+    there = fleet.sessions(place, records)
+    return sum(there[record.id] is not False or is_being_made(place, record.id) for record in records)
+
+
+def is_being_made(place: places.Place, agent: str) -> bool:
+    return operations.read(place, agent).get("kind") == "spawn" and operations.is_at_work(place, agent)
+
+
+def free_name(place: places.Place) -> str:
+    while True:
+        name = f"agent-{secrets.token_hex(4)}"
+        if not disk.exists(place.agent_dir(name)):
+            return name
+
+
+def refuse_taken(place: places.Place, agent: str, socket: str) -> None:
+    if disk.exists(place.agent_dir(agent)):
+        raise IbError(f"There is an agent {agent} already", hint=f"ib status {agent}; choose another --name")
+    if git.run(place.git_folder, "rev-parse", "--quiet", "--verify", f"refs/heads/agent/{agent}").code == 0:
+        raise IbError(
+            f"There is a branch agent/{agent} already, and no agent of that name",
+            hint=f"choose another --name; or git branch -m agent/{agent} {quoted('kept/' + agent)}; ib gc",
+        )
+    at = session.Session(socket, f"ittybitty-{files.repo_id(place)}-{agent}")
+    if at.name in (tmux.sessions(socket) or ()):
+        raise IbError(f"A tmux session {at.name} is left over from an agent of that name", hint="ib gc")

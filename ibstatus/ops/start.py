@@ -1,0 +1,86 @@
+"""Starting an agent's session: its worktree, its files, its client in a tmux session of its own."""
+
+import os
+import sys
+import time
+from typing import Any
+
+from ibstatus.drivers import git, tmux
+from ibstatus.drivers.claude import command
+from ibstatus.errors import IbError
+from ibstatus.ops import agent_settings, session, worktree_include
+from ibstatus.rules import roles, start_script
+from ibstatus.store import agents, atomic, disk, meta, places, role_files, tokens
+
+
+def make_worktree(place: places.Place, agent: str, commit: str) -> None:
+    """On a branch of its own; what git says of it goes nowhere but into the error."""
+    folder = place.agent_dir(agent) + "/repo"
+    done = git.run(place.git_folder, "worktree", "add", "--quiet", "-b", f"agent/{agent}", "--", folder, commit)
+    if done.code:
+        raise IbError(f"git could not make a worktree for {agent}", cause=last_line(done.err), hint="git worktree list")
+    worktree_include.copy(place, folder)
+
+
+def last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
+
+
+def write_files(place: places.Place, agent: str) -> None:
+    """Everything that the session needs, written where the agent cannot write."""
+    known = meta.read(place, agent)
+    role = roles.role_of(agent, known)
+    folder = place.agent_dir(agent)
+    if not disk.exists(tokens.path_of(place, agent)):
+        tokens.make(place, agent)
+    text = role_files.prompt(place, role, str(known.get("role") or ""), str(known["prompt"]))
+    atomic.put(folder + "/prompt.txt", text.encode("utf-8", "replace"))
+    agents.keep(place, agent)
+    write_script(place, agent, known)
+
+
+def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None:
+    """Settings and start.sh, made anew: the project's settings, or where ib is, may have changed."""
+    folder = place.agent_dir(agent)
+    launch = command.Launch(
+        str(known["client"]),
+        str(known["session_id"]),
+        agent_settings.write(place, agent),
+        str(known.get("model") or ""),
+        known.get("yolo") is True,
+        known.get("print") is True,
+    )
+    start = start_script.Start(
+        agent,
+        folder,
+        worktree_of(place, agent, known),
+        place.root,
+        command.begin(launch),
+        command.again(launch),
+        [sys.executable, "-P", "-m", "ibstatus", "session-ended", "--repo", place.root, agent],
+        command.LEFT_BEHIND,
+        beside_python("ib"),
+        [("CLAUDE_CONFIG_DIR", str(known["config_dir"]))] if known.get("config_dir") else [],
+    )
+    atomic.put(folder + "/start.sh", start_script.text(start).encode("utf-8", "surrogateescape"))
+    disk.chmod(folder + "/start.sh", 0o700)
+
+
+def worktree_of(place: places.Place, agent: str, known: dict[str, Any]) -> str:
+    return place.root if known.get("worktree") is False else place.agent_dir(agent) + "/repo"
+
+
+def beside_python(program: str) -> str:
+    """The folder of this installation's own `ib`, '' when it has none."""
+    folder = os.path.dirname(sys.executable)
+    return folder if os.access(f"{folder}/{program}", os.X_OK) else ""
+
+
+def run(place: places.Place, agent: str, *words: str) -> None:
+    """The session begins; `resume` as a word: it goes on."""
+    known = meta.change(place, agent, ended=None, started=time.time())
+    at = session.of(place, agent)
+    argv = ["/bin/sh", place.agent_dir(agent) + "/start.sh", *words]
+    tmux.start(at.socket, at.name, worktree_of(place, agent, known), argv)
+    if at.pane() is None:
+        raise IbError(f"The session of {agent} ended as soon as it began", hint=f"ib look {agent}; ib doctor")

@@ -1,0 +1,176 @@
+"""undo: what a kill, merge, nuke or gc took away comes back as it was. Every step can be done twice."""
+
+import os
+import time
+from collections.abc import Callable
+
+from ibstatus.drivers import git_index, git_refill, git_worktree
+from ibstatus.errors import IbError, quoted
+from ibstatus.ops import bereaved, forgetting, mail_away
+from ibstatus.ops import recover as mending
+from ibstatus.store import agent_log, agents, atomic, disk, home, meta, moving, operations, places, spool, undo_log
+
+Say = Callable[[str], None]
+OURS = b"ib undo\n"
+
+
+def undo(place: places.Place, wanted: str, say: Say) -> list[undo_log.Record]:
+    """The whole group of one command, the last removed first. Refused before anything is changed."""
+    home.look(place)
+    mending.everything(place, say)
+    group = undo_log.chosen(place, wanted)
+    for record in group:
+        check(place, record)
+    for record in group:
+        with operations.begin(place, "undo", record.agent, record=record.name) as op:
+            look_again(op, record)
+            take_back_merge(op, record, say)
+            bring_back(op, say)
+            op.done()
+    return group
+
+
+def check(place: places.Place, record: undo_log.Record) -> None:
+    agent = record.agent
+    if agent == undo_log.MAIL:
+        return
+    if agents.exists(place, agent) or moving.is_there(place.agent_dir(agent)):
+        raise IbError(f"There is an agent {agent} again, so the earlier one cannot come back", hint=f"ib info {agent}")
+    now = git_worktree.tip(git_worktree.seat(place), record.branch) if record.branch else ""
+    if now and now != record.tip:
+        hint = f"git branch -m {quoted(record.branch)} {quoted(record.branch + '-newer')}"
+        raise IbError(f"There is a branch {record.branch} again, at another commit", hint=hint)
+    for commit in (record.commit, record.tip):
+        if commit and git_index.asked(git_worktree.seat(place), "cat-file", "-e", commit).code:
+            raise IbError(f"git has lost the commit {commit[:12]}, which kept {agent}", hint="git fsck --lost-found")
+
+
+def look_again(op: operations.Operation, record: undo_log.Record) -> None:
+    """Now that nobody else can be at work on it."""
+    try:
+        if undo_log.read(op.place, record.name) is None:
+            raise IbError(f"{record.name} was undone already, by somebody else", hint="ib undo --list")
+        check(op.place, record)
+    except IbError:
+        op.done()
+        raise
+
+
+def take_back_merge(op: operations.Operation, record: undo_log.Record, say: Say) -> None:
+    """First of all: where the branch has gone on, it is refused, and nothing was changed."""
+    if not record.merge or op.facts.get("taken_back"):
+        return
+    from ibstatus.ops import merge_back
+
+    try:
+        merge_back.take_back(op.place, record.merge, say)
+    except IbError:
+        op.done()
+        raise
+    op.note(taken_back=True)
+
+
+def bring_back(op: operations.Operation, say: Say) -> None:
+    place, record = op.place, undo_log.read(op.place, str(op.facts["record"]))
+    if record is None:  # cut off after all was back
+        forgetting.forget(place, [str(op.facts["record"])])
+        return
+    if record.agent == undo_log.MAIL:
+        mail_away.bring_back(place, record)
+    else:
+        bring_agent(op, record, say)
+    now = time.time()
+    spool.note(place, "cli", now, {"kind": "undo.done", "who": record.agent, "id": record.name})
+    forgetting.forget(place, [record.name], keep_commits=bool(op.facts.get("missing")))
+
+
+def bring_agent(op: operations.Operation, record: undo_log.Record, say: Say) -> None:
+    place = op.place
+    missing = refill(place, record)
+    if missing:
+        op.note(missing=True)
+    for path in missing:
+        say(f"Warning: something lies in the way of {path}; it is kept in {undo_log.ref_of(record.name)}")
+    if record.branch and not git_worktree.make_branch(git_worktree.seat(place), record.branch, record.tip):
+        raise IbError(f"There is a branch {record.branch} again, at another commit", hint="git branch -m")
+    admin = put_admin(op, record)
+    folder, target = f"{undo_log.folder(place, record.name)}/{undo_log.AGENT}", place.agent_dir(record.agent)
+    if moving.is_there(folder):
+        if moving.is_there(target):
+            raise IbError(f"{target} is there again, so {record.agent} cannot come back", hint=f"ls {quoted(target)}")
+        moving.move(folder, target)
+    settle(place, record, admin, say)
+
+
+def refill(place: places.Place, record: undo_log.Record) -> list[str]:
+    """Back into the worktree that was moved aside, and this back into the agent's folder. Returns what did not fit."""
+    folder = undo_log.folder(place, record.name)
+    rest = f"{folder}/{undo_log.REST}"
+    if not moving.is_there(rest):
+        return []
+    modes = {path.encode("latin-1"): mode for path, mode in record.modes.items()}
+    part = f"{folder}/{undo_log.PART}"
+    missing = git_refill.fill(rest, git_worktree.seat(place), record.commit, modes, part) if record.commit else []
+    disk.make_dirs(f"{folder}/{undo_log.AGENT}")
+    disk.rename(rest, f"{folder}/{undo_log.AGENT}/repo")
+    return missing
+
+
+def put_admin(op: operations.Operation, record: undo_log.Record) -> str:
+    """git's own directory, locked until its worktree is there too: nobody may prune it in between."""
+    place, source = op.place, f"{undo_log.folder(op.place, record.name)}/{undo_log.ADMIN}"
+    if not record.admin:
+        return ""
+    if moving.is_there(source):
+        target = free_admin(place, record.admin)
+        op.note(admin=target)
+        if not disk.exists(source + "/locked"):
+            atomic.put(source + "/locked", OURS)
+        atomic.put(source + "/gitdir", os.fsencode(place.agent_dir(record.agent)) + b"/repo/.git\n")
+        moving.move(source, target)
+    return str(op.facts.get("admin") or "")
+
+
+def free_admin(place: places.Place, name: str) -> str:
+    number, path = 0, f"{place.common}/worktrees/{name}"
+    while moving.is_there(path):
+        number += 1
+        path = f"{place.common}/worktrees/{name}{number}"
+    return path
+
+
+def settle(place: places.Place, record: undo_log.Record, admin: str, say: Say) -> None:
+    """The links between the two, the mail, the children; the agent is there, and does not run."""
+    agent = record.agent
+    if admin:
+        join(place.agent_dir(agent) + "/repo", admin)
+    now = time.time()
+    known = meta.read(place, agent)
+    if known and not known.get("ended"):
+        meta.change(place, agent, ended={"code": None, "at": now})
+    agents.keep(place, agent)
+    bereaved.ask_again(place, record.questions, agent)
+    bereaved.give_back(place, record.children, agent, record.manager, say)
+    agent_log.write(place, agent, f"Brought back by undo ({record.kind})", now)
+    spool.note(place, agent, now, {"kind": "agent.stopped", "who": agent, "reason": "brought back"})
+
+
+def join(repo: str, admin: str) -> None:
+    """The worktree points to git's directory of it, which may have another name by now; that need not be locked."""
+    if moving.is_there(repo) and places.pointed(repo + "/.git", repo) != admin:
+        atomic.put(repo + "/.git", b"gitdir: " + os.fsencode(admin) + b"\n")
+    if disk.exists(admin + "/locked") and disk.read_file(admin + "/locked") == OURS:
+        disk.unlink(admin + "/locked")
+    if moving.is_there(repo):
+        git_worktree.look_again(repo)
+
+
+def recover(op: operations.Operation, say: Say) -> None:
+    """An undo that was cut off was wanted: it is brought to its end."""
+    record = undo_log.read(op.place, str(op.facts.get("record") or ""))
+    if record is not None:
+        take_back_merge(op, record, say)
+    if "record" in op.facts:  # else it was cut off before anything was said
+        bring_back(op, say)
+        say(f"Finished what was cut off: {op.agent} is back")
+    op.done()

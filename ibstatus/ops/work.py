@@ -1,0 +1,130 @@
+"""The work of one agent: its commits and what it has not committed, against the branch that it would be merged into."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from ibstatus.drivers import git_checkouts, git_diff, git_refs
+from ibstatus.errors import IbError
+from ibstatus.ops import forecast
+from ibstatus.store import agents, config, meta, places
+
+TOOL = "externalDiffTool"
+
+
+class Line(NamedTuple):
+    """An agent's line of work. `base`: where it left `into`; `worktree` and `branch` are '' when it has none."""
+
+    agent: str
+    branch: str
+    worktree: str
+    into: str
+    base: str
+
+    @property
+    def name(self) -> str:
+        """The branch as people call it."""
+        return git_refs.name_of(self.branch)
+
+
+class Work(NamedTuple):
+    """All of it as facts; `commits` newest first."""
+
+    line: Line
+    commits: list[git_refs.Commit]
+    changes: list[git_checkouts.Change]
+    files: list[git_diff.File]
+    summary: str
+
+
+def line_of(place: places.Place, agent: str, cwd: str) -> Line:
+    """What is known of it without looking at any file."""
+    where, branch, worktree = forecast.where(place), forecast.branch_of(agent), place.agent_dir(agent) + "/repo"
+    worktree = worktree if os.path.lexists(worktree + "/.git") else ""
+    tip = git_refs.tip_of(where, branch)
+    if not tip:
+        return Line(agent, "", worktree, "", "")
+    ref = home_of(place, agent, cwd)
+    base = git_refs.merge_base(where, ref, branch) if ref else ""
+    begun = str(meta.read(place, agent).get("base_commit") or "")
+    return Line(agent, branch, worktree, git_refs.name_of(ref), base or git_refs.tip_of(where, begun or branch))
+
+
+def home_of(place: places.Place, agent: str, cwd: str) -> str:
+    """The branch that it would be merged into: its manager's, or the one checked out here, or the one it began at."""
+    where, branch = forecast.where(place), forecast.branch_of(agent)
+    chief = agents.living_manager(place, agent)
+    inside = cwd.startswith(place.agent_dir(agent) + "/repo")
+    here = "" if inside else git_refs.head_of(cwd)
+    begun = str(meta.read(place, agent).get("base") or "")
+    candidates = (
+        git_refs.branch_of(where, f"agent/{chief}") if chief else "",
+        here,
+        git_refs.branch_of(where, begun) if begun else "",
+        git_refs.head_of(place.root),
+    )
+    return next((ref for ref in candidates if ref and ref != branch and git_refs.tip_of(where, ref)), "")
+
+
+@contextmanager
+def compared(place: places.Place, line: Line, committed: bool) -> Iterator[git_diff.Side]:
+    if line.worktree and not committed:
+        with git_diff.worktree(line.worktree) as side:
+            yield side
+    else:
+        yield git_diff.Side(forecast.where(place), line.branch)
+
+
+def of(place: places.Place, agent: str, cwd: str, committed: bool = False) -> Work:
+    line = line_of(place, agent, cwd)
+    if not line.branch:
+        return Work(line, [], [], [], "")
+    commits = git_refs.commits(forecast.where(place), line.base, line.branch)
+    changes = git_checkouts.changes(line.worktree) if line.worktree and not committed else []
+    with compared(place, line, committed) as side:
+        return Work(line, commits, changes, git_diff.files(side, line.base), git_diff.summary(side, line.base))
+
+
+def show(place: places.Place, agent: str, cwd: str, committed: bool, stat: bool) -> int:
+    """Handed to git, which writes to the terminal itself."""
+    line = with_branch(line_of(place, agent, cwd))
+    with compared(place, line, committed) as side:
+        code = git_diff.show(side, line.base, *(["--stat"] if stat else []))
+    return 0 if code == 141 else code
+
+
+def show_in_tool(place: places.Place, agent: str, cwd: str) -> int:
+    """The user's program gets two folders: a throw-away checkout of the base, and the worktree."""
+    line = with_branch(line_of(place, agent, cwd))
+    if not line.worktree:
+        raise IbError(f"{agent} has no worktree to show", hint=f"ib diff {agent} --committed")
+    argv = tool(place)
+    with git_checkouts.throw_away(forecast.where(place), line.base) as folder:
+        code = git_diff.shown_by([*argv, folder, line.worktree], cwd)
+    if code == 127:
+        raise IbError(f"The program {argv[0]} could not be started", hint=f"ib config set {TOOL} 'meld'")
+    return 1 if code else 0
+
+
+def tool(place: places.Place) -> list[str]:
+    """The setting read as a shell would split it; no shell ever sees it."""
+    text = str(config.value(place, TOOL) or "")
+    try:
+        argv = shlex.split(text)
+    except ValueError as error:
+        raise IbError(
+            f"{TOOL} cannot be read: {error}", cause=text, hint=f"ib config set {TOOL} 'code --wait --diff'"
+        ) from None
+    if not argv:
+        raise IbError(f"No program is set to show a diff ({TOOL})", hint=f"ib config set {TOOL} 'code --wait --diff'")
+    return argv
+
+
+def with_branch(line: Line) -> Line:
+    if not line.branch:
+        raise IbError(
+            f"{line.agent} has no branch of its own, so there is nothing to compare", hint=f"ib status {line.agent}"
+        )
+    return line

@@ -1,0 +1,50 @@
+"""What is said about a merge: what would be merged, what is in its way, and what can be typed about it."""
+
+from collections.abc import Sequence
+
+from ibstatus.errors import quoted, visible
+
+MOST_FILES, MOST_COMMITS = 20, 50
+
+
+def files(names: Sequence[str]) -> str:
+    """In one line; of very many the first ones."""
+    more = len(names) - MOST_FILES
+    return ", ".join(visible(name) for name in names[:MOST_FILES]) + (f" and {more} more" if more > 0 else "")
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def intended(agent: str, into: str, subjects: Sequence[tuple[str, str]]) -> list[str]:
+    """What is shown before the question. `subjects`: (short id, subject), newest first."""
+    if not subjects:
+        return [f"Nothing to merge from agent/{agent}: {visible(into)} has all of it. The agent would be closed"]
+    lines = [f"Will merge {counted(len(subjects), 'commit')} from agent/{agent} into {visible(into)}:"]
+    lines += [f"  {oid} {visible(subject)}" for oid, subject in subjects[:MOST_COMMITS]]
+    return lines + ([f"  … and {len(subjects) - MOST_COMMITS} more"] if len(subjects) > MOST_COMMITS else [])
+
+
+def done(agent: str, into: str, commits: int) -> str:
+    return f"Agent merged into {into} ({counted(commits, 'commit')})" if commits else f"Nothing to merge into {into}"
+
+
+def again(agent: str, into: str) -> str:
+    return f"ib merge {quoted(agent)} --into {quoted(into)}"
+
+
+def ask_agent(agent: str, what: str) -> str:
+    """A line that is ready to be pasted, whatever the files in it are called."""
+    return f"ib send {quoted(agent)} {quoted(visible(what))}"
+
+
+def conflict_hint(agent: str, into: str, names: Sequence[str]) -> str:
+    how = f"Merge or rebase onto {into}, keep what both sides need, commit"
+    what = f"Your work conflicts with {into} in {files(names)}. {how}"
+    return f"{ask_agent(agent, what)}; when it has: {again(agent, into)}"
+
+
+def commit_hint(agent: str, into: str, names: Sequence[str]) -> str:
+    what = f"Commit your work (or throw away what is not needed): {files(names)}"
+    return f"{ask_agent(agent, what)}; when it has: {again(agent, into)}"

@@ -1,0 +1,128 @@
+"""What a screen of Claude Code shows: may one type there, and what would the keys do? When in doubt: not a prompt."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from ibstatus.rules import screen_dialogs
+from ibstatus.rules.screen_dialogs import Dialog
+
+Kind = Literal["prompt", "busy", "dialog", "ended", "unknown"]
+
+PROMPT, SHELL = "❯\u00a0", "!\u00a0"  # a prompt that was sent stands behind an ordinary blank
+RULE = re.compile(r" {0,4}[─━▔]{8,}.*[─━▔]")
+SPINNER = re.compile(r"[·✢✳✶✻✽*] .*(…( \(.*\)?)?|[Rr]etrying in .*)")
+FOREIGN = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;:?]*[A-Za-ln-z]|\x1b[()][A-Za-z0-9]|[\x0e\x0f]")
+STYLE = re.compile(r"\x1b\[([0-9;:]*)m")
+PLACEHOLDER = re.compile(
+    r'Try "[^"]*"|Press up to edit queued messages|Resend your message to try again|Once fixed, resend your message'
+)
+ABOVE = 25  # so far above the prompt line its spinner may stand: what is to be done is listed below it
+FOOTER = 8
+
+
+class Screen(NamedTuple):
+    """`draft`: what stands on the prompt line, a `!` before it in shell mode; '' for an empty one."""
+
+    kind: Kind
+    draft: str = ""
+    dialog: Dialog | None = None
+
+    @property
+    def takes_text(self) -> bool:
+        """An idle session with nothing on its prompt line."""
+        return self.kind == "prompt" and not self.draft
+
+
+def step_to(dialog: Dialog, answer: str) -> tuple[str, ...]:
+    """The keys that choose the option beginning so, Enter included; none when there is no such option."""
+    return screen_dialogs.step_to(dialog, answer)
+
+
+def read(text: str) -> Screen:
+    """Of a capture, with or without its styles: with them, what is dim on the prompt line is nobody's draft."""
+    styled = [FOREIGN.sub("", line) for line in text.split("\n")]
+    lines = [STYLE.sub("", line).rstrip(" \r") for line in styled]
+    while lines and not lines[-1]:
+        lines.pop()
+    if has_ended(lines):
+        return Screen("ended")
+    rules = [at for at, line in enumerate(lines) if RULE.fullmatch(line)]
+    box = box_of(lines, rules)
+    if box is None:
+        dialog = screen_dialogs.find(lines, rules)
+        return Screen("dialog", dialog=dialog) if dialog else Screen("unknown")
+    top, bottom = box
+    footer = lines[bottom + 1 :]
+    if any("Usage limit reached" in line for line in footer):
+        return Screen("dialog", dialog=Dialog("limit", (), -1))
+    draft = draft_of(lines[top + 1 : bottom], styled[top + 1 : bottom])
+    if is_busy(lines[max(0, top - ABOVE) : top], footer):
+        return Screen("busy", draft)
+    return Screen("prompt", draft)
+
+
+def has_ended(lines: Sequence[str]) -> bool:
+    last = [line for line in lines[-8:] if line]
+    if last and last[-1].startswith("Pane is dead ("):
+        return True
+    return any(line.startswith("Resume this session with:") for line in last) and not any(
+        line.startswith(PROMPT) for line in last
+    )
+
+
+def box_of(lines: Sequence[str], rules: Sequence[int]) -> tuple[int, int] | None:
+    """The two rules around the prompt line, when they are the lowest, and only a footer stands below them."""
+    if len(rules) < 2:
+        return None
+    top, bottom = rules[-2:]
+    if lines[top].startswith(" ") or lines[bottom].startswith(" ") or not lines[top + 1].startswith((PROMPT, SHELL)):
+        return None
+    below = [line for line in lines[bottom + 1 :] if line]
+    if len(below) > FOOTER or any(screen_dialogs.ARROW in line for line in below):
+        return None
+    return top, bottom
+
+
+def draft_of(lines: Sequence[str], styled: Sequence[str]) -> str:
+    plain = "\n".join([lines[0][2:], *[line[2:] if line.startswith("  ") else line for line in lines[1:]]])
+    shell = "!" if lines[0].startswith(SHELL) else ""
+    if any(STYLE.search(line) for line in styled):
+        dim, bright = shades(styled)
+        empty = bool(dim) and not bright
+    else:
+        empty = PLACEHOLDER.fullmatch(plain.strip()) is not None
+    return shell + ("" if empty else plain.strip())
+
+
+def shades(styled: Sequence[str]) -> tuple[str, str]:
+    """(what is dim on these lines, what is neither dim nor under the cursor), without the sign they begin with."""
+    found = {True: "", False: ""}
+    for line in styled:
+        dim, inverse, at = False, False, 0
+        for match in (*STYLE.finditer(line), None):
+            part = line[at : match.start() if match else len(line)]
+            if not inverse or dim:
+                found[dim] += part
+            if match:
+                at, (dim, inverse) = match.end(), after(match[1], dim, inverse)
+    return found[True].strip(), found[False].strip().lstrip("❯!\u00a0").strip()
+
+
+def after(codes: str, dim: bool, inverse: bool) -> tuple[bool, bool]:
+    words = codes.replace(":", ";").split(";")
+    while words:
+        word = words.pop(0)
+        if word in ("38", "48", "58"):  # a colour follows, whose numbers are no styles
+            del words[: 2 if words[:1] == ["5"] else 4]
+        elif word in ("", "0"):
+            dim, inverse = False, False
+        elif word in ("2", "22"):
+            dim = word == "2"
+        elif word in ("7", "27"):
+            inverse = word == "7"
+    return dim, inverse
+
+
+def is_busy(above: Sequence[str], footer: Sequence[str]) -> bool:
+    return any("esc to interrupt" in line for line in footer) or any(SPINNER.fullmatch(line) for line in above)

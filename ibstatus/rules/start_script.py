@@ -1,0 +1,54 @@
+"""agents/<id>/start.sh: what runs in an agent's terminal. Every word of it is quoted; nothing is spliced in."""
+
+from collections.abc import Sequence
+from shlex import join, quote
+from typing import NamedTuple
+
+SCRIPT = """\
+#!/bin/sh
+# Written by ib for the agent {id}. `start.sh` begins its session, `start.sh resume` goes on with it.
+unset {left_behind}
+IB_AGENT_ID={id}
+IB_AGENT_TOKEN=$(cat {folder}/token)
+export IB_AGENT_ID IB_AGENT_TOKEN
+{environment}{path}cd {cwd} || exit 1
+if [ "$1" = resume ]; then
+    {again}
+else
+    {begin} "$(cat {folder}/prompt.txt)"
+fi
+code=$?
+unset IB_AGENT_ID IB_AGENT_TOKEN
+cd {root} && {ended} "$code"
+"""
+PATH = 'command -v ib >/dev/null 2>&1 || PATH="$PATH:"{bin}\nexport PATH\n'
+
+
+class Start(NamedTuple):
+    """`begin` gets the prompt as its last word; `ended` is told the client's exit code; `bin`: where ib is."""
+
+    id: str
+    folder: str
+    cwd: str
+    root: str
+    begin: Sequence[str]
+    again: Sequence[str]
+    ended: Sequence[str]
+    left_behind: Sequence[str]
+    bin: str = ""
+    environment: Sequence[tuple[str, str]] = ()
+
+
+def text(start: Start) -> str:
+    return SCRIPT.format(
+        id=quote(start.id),
+        folder=quote(start.folder),
+        cwd=quote(start.cwd),
+        root=quote(start.root),
+        begin=join(start.begin),
+        again=join(start.again),
+        ended=join(start.ended),
+        left_behind=" ".join(start.left_behind),
+        path=PATH.format(bin=quote(start.bin)) if start.bin else "",
+        environment="".join(f"{name}={quote(value)}\nexport {name}\n" for name, value in start.environment),
+    )

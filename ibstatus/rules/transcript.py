@@ -1,0 +1,118 @@
+"""Lines of a session's transcript as text for people: prompts, answers, a line a tool call, and what failed."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ibstatus.rules import lines
+
+LONGEST = 200
+# Of a tool's input, what says most of it: the first of these that it has.
+TELLING = ("command", "file_path", "notebook_path", "pattern", "url", "query", "description", "prompt", "skill", "path")
+UNDER = "  ⎿ "  # what belongs to the line above it
+ASIDE = ("<system-reminder>", "<local-command-caveat>", "<command-message>")
+
+
+def entry(raw: bytes) -> dict[str, Any] | None:
+    """None for a line that is torn, or none of a conversation."""
+    try:
+        value = lines.decode(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    aside = not isinstance(value, dict) or value.get("isMeta") is True or value.get("isSidechain") is True
+    return None if aside else value
+
+
+def text_of(raw: bytes) -> str:
+    """What this line of the transcript says, or ''."""
+    value = entry(raw)
+    if value is None:
+        return ""
+    if value.get("isCompactSummary") is True:
+        return "✻ Conversation compacted\n"
+    parts = list(blocks(value))
+    return "\n".join(parts) + "\n" if parts else ""
+
+
+def blocks(value: Mapping[str, Any]) -> Iterator[str]:
+    kind, message = value.get("type"), value.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if kind == "attachment":
+        kind, content = "user", queued(value.get("attachment"))
+    if kind not in ("user", "assistant"):
+        return
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    for block in content if isinstance(content, list) else ():
+        said = of_block(block, kind == "user") if isinstance(block, dict) else ""
+        if said:
+            yield said
+
+
+def queued(attached: object) -> object:
+    """What was typed while a turn ran stands beside the conversation."""
+    known = attached if isinstance(attached, dict) else {}
+    return known.get("prompt") if known.get("type") == "queued_command" else None
+
+
+def of_block(block: Mapping[str, Any], from_user: bool) -> str:
+    kind, text = block.get("type"), block.get("text")
+    if kind == "text" and isinstance(text, str) and text.strip():
+        return prompt(text) if from_user else indented("● ", text.strip())
+    if kind == "tool_use":
+        return f"● {block.get('name')}({summary(block.get('input'))})"
+    if kind == "tool_result" and block.get("is_error") is True:
+        return f"{UNDER}Error: {one_line(result(block.get('content')))}"
+    return ""
+
+
+def prompt(text: str) -> str:
+    if "<command-name>" in text:
+        return f"❯ {tagged(text, 'command-name')} {tagged(text, 'command-args')}".rstrip()
+    if text.startswith("<bash-input>"):
+        return f"❯ ! {tagged(text, 'bash-input')}"
+    if text.startswith("<bash-stdout>"):
+        out = f"{tagged(text, 'bash-stdout')} {tagged(text, 'bash-stderr')}".strip()
+        return f"{UNDER}{one_line(out)}" if out else ""
+    return "" if text.lstrip().startswith(ASIDE) else indented("❯ ", text.strip())
+
+
+def tagged(text: str, name: str) -> str:
+    return text.partition(f"<{name}>")[2].partition(f"</{name}>")[0].strip()
+
+
+def indented(mark: str, text: str) -> str:
+    return mark + "\n".join(("  " + line if at and line else line) for at, line in enumerate(text.split("\n")))
+
+
+def summary(given: object) -> str:
+    if not isinstance(given, dict):
+        return ""
+    asked = given.get("questions")
+    if isinstance(asked, list) and asked and isinstance(asked[0], dict):
+        given = {**asked[0], "query": asked[0].get("question")}
+    found = next((given[key] for key in TELLING if isinstance(given.get(key), str)), "")
+    return one_line(found)
+
+
+def result(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    found = content if isinstance(content, list) else []
+    return " ".join(str(block.get("text", "")) for block in found if isinstance(block, dict))
+
+
+def one_line(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST else words[:LONGEST] + "…"
+
+
+def answer_of(raw: bytes) -> str:
+    """The words of the model in this line, or ''."""
+    value = entry(raw)
+    if value is None or value.get("type") != "assistant":
+        return ""
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    found = content if isinstance(content, list) else []
+    texts = [block.get("text") for block in found if isinstance(block, dict) and block.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str)).strip()

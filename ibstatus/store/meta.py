@@ -1,0 +1,39 @@
+"""agents/<id>/meta.json, written: what an agent is and how it is started again."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ibstatus.errors import IbError
+from ibstatus.rules import lines
+from ibstatus.store import agents, atomic, disk, locks, places
+
+
+def path_of(place: places.Place, agent: str) -> str:
+    return place.agent_dir(agent) + "/meta.json"
+
+
+def read(place: places.Place, agent: str) -> dict[str, Any]:
+    """Empty when there is none, or none that can be read."""
+    try:
+        value = lines.decode(disk.read_ours(path_of(place, agent), agents.LONGEST_META).decode())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def write(place: places.Place, agent: str, meta: Mapping[str, Any]) -> None:
+    """The whole of it, and its safety copy."""
+    atomic.put(path_of(place, agent), json.dumps(meta, indent=2, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    agents.keep(place, agent)
+
+
+def change(place: places.Place, agent: str, **new: Any) -> dict[str, Any]:
+    """Some keys; the others stay as they are. Refused when it cannot be read: what stands there would be lost."""
+    with locks.Lock(place.lock("agent-" + agent)):
+        meta = read(place, agent)
+        if not meta:
+            raise IbError(f"meta.json of {agent} cannot be read", hint=f"ib info {agent}")
+        meta = {**meta, **new}
+        write(place, agent, meta)
+    return meta

@@ -1,0 +1,114 @@
+"""<git>/ib/operations/<agent>.json: what is being done to an agent right now, so that a kill leaves nothing half done.
+
+    with operations.begin(place, "kill", agent, by=…) as operation:
+        operation.note(archived=path)       # durable, before the step that needs it
+        …
+        operation.done()
+
+Left without `done` by an exception or a kill it stays, and the next command that looks finishes it or rolls it back.
+The lock `work-<agent>` is held meanwhile, and stands outside of all others: it is taken before any of them.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from ibstatus.errors import IbError
+from ibstatus.rules import lines
+from ibstatus.store import atomic, disk, locks, places
+
+PATIENCE = 10.0
+STEP = 0.02
+
+
+class Operation:
+    """One thing being done to one agent. `facts` are what was noted of it."""
+
+    def __init__(self, place: places.Place, agent: str, lock: locks.Lock, facts: dict[str, Any]) -> None:
+        self.place = place
+        self.agent = agent
+        self.lock = lock
+        self.facts = facts
+
+    @property
+    def kind(self) -> str:
+        return str(self.facts["kind"])
+
+    def note(self, **facts: Any) -> None:
+        """Durable when it returns."""
+        self.facts.update(facts)
+        path = path_of(self.place, self.agent)
+        disk.make_dirs(path.rpartition("/")[0])
+        atomic.put(path, json.dumps(self.facts).encode() + b"\n")
+
+    def done(self) -> None:
+        atomic.forget(path_of(self.place, self.agent))
+
+    def __enter__(self) -> "Operation":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.lock.release()
+
+
+def path_of(place: places.Place, agent: str) -> str:
+    return f"{place.safe}/operations/{agent}.json"
+
+
+def begin(place: places.Place, kind: str, agent: str, **facts: Any) -> Operation:
+    """Waits a while for another command that is at work on this agent. What a dead one has left must be mended first:
+    `ops/recover.everything` does it."""
+    lock = locks.Lock(place.lock("work-" + agent))
+    until = time.monotonic() + PATIENCE
+    while not lock.try_take():
+        if time.monotonic() > until:
+            raise IbError(f"Another command is at work on {agent}", hint="try again when it is done; ib list")
+        time.sleep(STEP)
+    left = read(place, agent)
+    if left:
+        lock.release()
+        raise IbError(
+            f"An earlier {left.get('kind')} of {agent} was not finished", hint="try again: it is mended first"
+        )
+    operation = Operation(place, agent, lock, {"kind": kind, "agent": agent, "at": time.time()})
+    try:
+        operation.note(**facts)
+    except BaseException:
+        lock.release()
+        raise
+    return operation
+
+
+def unfinished(place: places.Place) -> Iterator[Operation]:
+    """What processes that are gone have left, each with its lock taken; the caller mends it and calls `done`."""
+    try:
+        names = disk.listdir(place.safe + "/operations")
+    except OSError:
+        return
+    for name in sorted(names):
+        agent = name.removesuffix(".json")
+        if agent == name:
+            continue
+        lock = locks.Lock(place.lock("work-" + agent))
+        if not lock.try_take():
+            continue
+        try:
+            facts = read(place, agent)
+            if facts:
+                yield Operation(place, agent, lock, facts)
+        finally:
+            lock.release()
+
+
+def read(place: places.Place, agent: str) -> dict[str, Any]:
+    try:
+        value = lines.decode(disk.read_file(path_of(place, agent)).decode())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) and "kind" in value else {}
+
+
+def is_at_work(place: places.Place, agent: str) -> bool:
+    """Is a living command at work on this agent?"""
+    return locks.is_held(place.lock("work-" + agent))

@@ -1,0 +1,37 @@
+"""agents/<id>/token: what proves, wherever a process stands, that it runs in this agent's session."""
+
+import posix
+
+from ibstatus.rules import names
+from ibstatus.store import disk, places
+
+ID, TOKEN = b"IB_AGENT_ID", b"IB_AGENT_TOKEN"
+LONGEST = 200
+
+
+def path_of(place: places.Place, agent: str) -> str:
+    return place.agent_dir(agent) + "/token"
+
+
+def make(place: places.Place, agent: str) -> None:
+    fd = disk.open(path_of(place, agent), disk.O_WRONLY | disk.O_CREAT | disk.O_EXCL | disk.O_CLOEXEC, 0o600)
+    try:
+        disk.write_all(fd, posix.urandom(16).hex().encode() + b"\n")
+    finally:
+        disk.close(fd)
+
+
+def of(place: places.Place, agent: str) -> bytes:
+    """b'' for an agent without one: made by hand, or by an older tool."""
+    try:
+        return disk.read_ours(path_of(place, agent), LONGEST).strip()
+    except OSError:
+        return b""
+
+
+def bearer(place: places.Place) -> str:
+    """The agent whose token this process carries; '' when it carries none that is right here."""
+    agent = posix.environ.get(ID, b"").decode("ascii", "replace")
+    carried = posix.environ.get(TOKEN, b"")
+    fine = carried and names.is_agent_id(agent) and of(place, agent) == carried
+    return agent if fine else ""

@@ -1,0 +1,152 @@
+"""<git>/ib/undo/<time>-<agent>/: what a removal took away, so that `ib undo` can bring it back.
+
+record.json says what was done; `agent/` is the agent's folder, `rest/` its worktree without what the commit at
+refs/ib/undo/<name> holds, `admin/` git's own directory of that worktree.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from ibstatus.errors import IbError
+from ibstatus.rules import names
+from ibstatus.store import atomic, disk, moving, places
+
+RECORD, AGENT, REST, ADMIN, PART = "record.json", "agent", "rest", "admin", "part"
+MAIL = "all"  # stands for the messages, questions and queue of a full nuke: no agent can have this name
+DAYS = 30
+MOST = 50
+LARGEST = 1 << 30
+UNUSED = 24 * 3600
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One removal. `group`: the command that it was part of; `kind`: kill, merge, nuke or gc.
+
+    `finished`: everything is away; until then the operation that does it is mended first."""
+
+    name: str
+    kind: str
+    agent: str
+    group: str
+    by: str
+    at: float
+    finished: bool = False
+    archive: str = ""
+    commit: str = ""
+    branch: str = ""
+    tip: str = ""
+    admin: str = ""
+    modes: dict[str, int] = {}
+    children: list[str] = []
+    manager: str = ""
+    questions: list[str] = []
+    merge: dict[str, Any] | None = None
+    size: int = 0
+
+
+def folder(place: places.Place, name: str) -> str:
+    return f"{place.safe}/undo/{name}"
+
+
+def ref_of(name: str) -> str:
+    return "refs/ib/undo/" + name
+
+
+def reserve(place: places.Place, agent: str, now: float) -> str:
+    """A name that nobody else has; its folder is made."""
+    stem = time.strftime("%Y%m%d-%H%M%S", time.localtime(now)) + "-" + names.in_id(agent)
+    disk.make_dirs(place.safe + "/undo")
+    number = 1
+    while True:
+        name = stem if number == 1 else f"{stem}.{number}"
+        try:
+            disk.mkdir(folder(place, name), 0o700)
+            return name
+        except FileExistsError:
+            number += 1
+
+
+def write(place: places.Place, record: Record) -> None:
+    disk.make_dirs(folder(place, record.name))
+    atomic.put(f"{folder(place, record.name)}/{RECORD}", msgspec.json.encode(record) + b"\n")
+
+
+def read(place: places.Place, name: str) -> Record | None:
+    try:
+        return msgspec.json.decode(disk.read_file(f"{folder(place, name)}/{RECORD}"), type=Record)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def all_of(place: places.Place) -> list[Record]:
+    """What can be undone, newest first."""
+    try:
+        known = disk.listdir(place.safe + "/undo")
+    except OSError:
+        return []
+    found = [record for name in known if (record := read(place, name)) is not None and record.name == name]
+    return sorted((one for one in found if one.finished), key=lambda one: (one.at, one.name), reverse=True)
+
+
+def chosen(place: places.Place, wanted: str) -> list[Record]:
+    """The group that is meant, in the order in which it is brought back; '' means the newest.
+
+    `wanted`: a record's name, or an agent's id, or the beginning of either."""
+    known = all_of(place)
+    if not known:
+        raise IbError("There is nothing to undo", hint="ib list")
+    picked = known[0] if not wanted else pick(known, wanted)
+    return [record for record in known if record.group == picked.group]
+
+
+def pick(known: list[Record], wanted: str) -> Record:
+    """The newest that fits; an exact name wins over an exact agent, and that over a beginning."""
+    exact = [one for one in known if one.name == wanted] or [one for one in known if one.agent == wanted]
+    found = exact or [one for one in known if one.name.startswith(wanted) or one.agent.startswith(wanted)]
+    if not found:
+        raise IbError(f"Nothing was removed that is called '{wanted}'", hint="ib undo --list")
+    return found[0]
+
+
+def surplus(place: places.Place, now: float, days: float = DAYS) -> list[Record]:
+    """What is to go: too old, too many, too big. Whole groups, the oldest first, never the newest."""
+    known = all_of(place)
+    groups = list(dict.fromkeys(record.group for record in known))
+    gone: list[Record] = []
+    count = size = 0
+    for number, group in enumerate(groups):
+        members = [record for record in known if record.group == group]
+        count += len(members)
+        size += sum(record.size for record in members)
+        expired = max(record.at for record in members) < now - days * 86400
+        if expired or (number and (count > MOST or size > LARGEST)):
+            gone += members
+    return gone
+
+
+def forget(place: places.Place, names: Iterable[str]) -> None:
+    """Off the disk. First out of sight in one step, so that no half record is ever offered."""
+    for name in names:
+        trash = f"{place.safe}/undo/.gone-{name}"
+        moving.remove(trash)
+        if moving.is_there(folder(place, name)):
+            disk.rename(folder(place, name), trash)
+            moving.remove(trash)
+
+
+def sweep(place: places.Place, now: float) -> None:
+    """What killed commands have left: folders on their way out, and names that were taken and never used."""
+    for leaf in moving.names_in(place.safe + "/undo"):
+        path = folder(place, leaf)
+        if leaf.startswith(".gone-") or is_unused(path, now):
+            moving.remove(path)
+
+
+def is_unused(path: str, now: float) -> bool:
+    """Nothing was ever moved there; a folder that something was moved to is kept, whoever has lost its record."""
+    if any(moving.is_there(f"{path}/{leaf}") for leaf in (RECORD, AGENT, REST, ADMIN)):
+        return False
+    return now - disk.lstat(path).st_mtime > UNUSED

@@ -1,0 +1,155 @@
+"""diff, and the status of one agent."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.cli import work
+from ibstatus.store import places
+from tests.conftest import Done, git
+from tests.gitwork import commit
+
+Ib = Callable[..., Done]
+Agent = Callable[..., Path]
+
+
+@pytest.fixture
+def worker(repo: places.Place, agent: Agent) -> Path:
+    """Something of every kind, and main has gone on meanwhile."""
+    found = agent(repo, "w")
+    commit(found, "committed.txt", "one\n", "first \x1b[31mwork")
+    (found / "file.txt").write_text("one\ntwo\n")
+    (found / "staged.txt").write_text("staged\n")
+    git(found, "add", "staged.txt")
+    (found / "sub").mkdir()
+    (found / "sub/untracked ü.txt").write_text("untracked\n")
+    commit(repo.root, "main.txt", "main\n")
+    return found
+
+
+def test_a_diff_is_the_whole_work(repo: places.Place, ib: Ib, worker: Path) -> None:
+    before = git(worker, "status", "--porcelain=v2")
+
+    done = ib("diff", "w")
+
+    assert (done.code, done.err) == (0, "")
+    for line in ("+one", "+two", "+staged", "+untracked"):
+        assert f"\n{line}\n" in done.out
+    assert "main.txt" not in done.out
+    assert git(worker, "status", "--porcelain=v2") == before
+    assert ib("diff", cwd=worker, env={"CLAUDECODE": "1"}).out == done.out
+
+
+def test_a_diff_of_what_is_committed(repo: places.Place, ib: Ib, worker: Path) -> None:
+    done = ib("diff", "w", "--committed", "--stat")
+    assert done.out.splitlines()[-1] == " 1 file changed, 1 insertion(+)"
+    assert ib("diff", "w", "--stat").out.splitlines()[-1] == " 4 files changed, 4 insertions(+)"
+
+
+def test_a_diff_as_json(repo: places.Place, ib: Ib, worker: Path) -> None:
+    (worker / "bin").write_bytes(b"\0\1")
+
+    told = ib("diff", "w", "--json").json()
+
+    assert isinstance(told, dict)
+    files = {file["path"]: (file["added"], file["deleted"]) for file in told["files"]}
+    assert files == {
+        "bin": (None, None),
+        "committed.txt": (1, 0),
+        "file.txt": (1, 0),
+        "staged.txt": (1, 0),
+        "sub/untracked ü.txt": (1, 0),
+    }
+    assert (told["agent"], told["branch"], told["into"]) == ("w", "agent/w", "main")
+
+
+def test_a_workers_diff_is_against_its_manager(repo: places.Place, ib: Ib, agent: Agent) -> None:
+    lead = agent(repo, "lead")
+    commit(lead, "lead.txt", "lead\n")
+    below = agent(repo, "below", "lead")
+    git(below, "reset", "-q", "--hard", "agent/lead")
+    commit(below, "below.txt", "below\n")
+
+    assert "lead.txt" not in ib("diff", "below", "--stat").out
+    assert "below.txt" in ib("diff", "below", "--stat").out
+
+
+def test_a_program_of_the_user_gets_two_folders(repo: places.Place, ib: Ib, worker: Path, tmp_path: Path) -> None:
+    tool = tmp_path / "my tool"
+    tool.write_text('#!/bin/sh\necho "$1"; shift; ls "$1"; ls "$2"; echo "$2"\n')
+    tool.chmod(0o755)
+    config_file = Path(repo.root, ".ittybitty.json")
+    config_file.write_text(json.dumps({"externalDiffTool": f"'{tool}' '--wait; rm -rf x'"}))
+
+    done = ib("diff", "w", "--external")
+
+    assert done.code == 0, done.err
+    assert done.out.splitlines() == [
+        "--wait; rm -rf x", "file.txt", "committed.txt", "file.txt", "staged.txt", "sub", str(worker),
+    ]  # fmt: skip
+    assert len(git(repo.root, "worktree", "list").splitlines()) == 2
+
+
+@pytest.mark.parametrize("value", [None, "", "'", "no-such-program-anywhere"])
+def test_without_a_program_there_is_a_clear_error(repo: places.Place, ib: Ib, worker: Path, value: str | None) -> None:
+    Path(repo.root, ".ittybitty.json").write_text(json.dumps({"externalDiffTool": value}))
+
+    done = ib("diff", "w", "--external")
+
+    assert (done.code, done.out) == (1, "")
+    assert "Hint: ib config set externalDiffTool" in done.err
+
+
+def test_a_diff_needs_an_agent(repo: places.Place, ib: Ib) -> None:
+    assert ib("diff").code == 2
+    assert ib("diff", "nobody").code == 1
+
+
+def test_the_status_of_one_agent(
+    repo: places.Place, worker: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo.root)
+
+    assert work.show_agent(repo, "w", False) == 0
+
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:5] == ["Agent: w", "Branch: agent/w", f"Worktree: {worker}", "", "═══ Commits (1) vs main ═══"]
+    assert shown[5].endswith("first \\x1b[31mwork")
+    assert shown[6:] == [
+        "",
+        "═══ Uncommitted Changes ═══",
+        "   M file.txt",
+        "  A  staged.txt",
+        "  ?? sub/untracked ü.txt",
+        "",
+        "═══ Files Changed ═══",
+        "  4 files changed, 4 insertions(+)",
+    ]
+
+
+def test_the_status_of_an_agent_that_has_done_nothing(
+    repo: places.Place, agent: Agent, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent(repo, "w")
+    monkeypatch.chdir(repo.root)
+
+    assert work.show_agent(repo, "w", False) == 0
+    assert "═══ No commits vs main ═══" in capsys.readouterr().out
+    assert work.show_agent(repo, "w", True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["commits"], told["uncommitted"], told["files"], told["summary"]) == ([], [], [], "")
+
+
+def test_an_agent_without_a_worktree(
+    repo: places.Place, ib: Ib, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(repo.agent_dir("w"))
+    folder.mkdir(parents=True)
+    (folder / "meta.json").write_text('{"id": "w", "worktree": false}')
+    monkeypatch.chdir(repo.root)
+
+    assert work.show_agent(repo, "w", False) == 0
+    assert "w works without a branch of its own" in capsys.readouterr().out
+    assert ib("diff", "w").code == 1

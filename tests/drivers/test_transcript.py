@@ -1,0 +1,135 @@
+"""The client's transcripts as text: real ones, torn ones, hostile ones; and where they are found."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ibstatus.drivers.claude import transcript
+from ibstatus.store import meta, places
+from tests.conftest import PROJECT, make_agent
+
+REAL = PROJECT / "fixtures" / "transcript"
+SESSION = "4a2d2b8e-0000-4000-8000-000000000001"
+
+
+def line(kind: str, content: object, **more: object) -> str:
+    return json.dumps({"type": kind, "message": {"role": kind, "content": content}, **more}) + "\n"
+
+
+def test_a_real_one_with_dialogs() -> None:
+    text = transcript.as_text(str(REAL / "text-dialogs.jsonl"))
+
+    assert text.startswith(
+        "❯ first prompt given as argument\n\n● Bash(touch made; echo hi; sleep 1; echo more)\n\n● First"
+    )
+    assert "● Bash(sleep 6; exit 3)\n  ⎿ Error: The user doesn't want to proceed" in text
+    assert "● AskUserQuestion(Which" in text
+
+
+def test_a_real_one_with_a_queue_and_a_shell() -> None:
+    path = str(REAL / "text-queued-and-shell.jsonl")
+
+    assert "❯ ! echo shell\n  ⎿ shell\n\n● Fifth." in transcript.as_text(path)
+    assert "● Bash(sleep 4; exit 3)\n  ⎿ Error: Exit code 3" in transcript.as_text(path)
+    assert transcript.last_message(path) == "Fifth."
+    assert transcript.as_text(path, 1) == "● Fifth."
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "not json\n", "[]\n", "null\n", '{"type": 3}\n', '{"type": "user"}\n', '{"type":"user","message":[]}\n', "\n",
+        '{"type":"assistant","message":{"content":[3,{"type":"tool_use","name":null,"input":7},{"type":"text"}]}}\n',
+        '{"type":"attachment","attachment":7}\n', "[" * 100_000 + "\n",
+        line("user", "aside", isMeta=True), line("assistant", [{"type": "text", "text": "sub"}], isSidechain=True),
+    ],
+)  # fmt: skip
+def test_what_is_no_part_of_it_is_passed_over(tmp_path: Path, foreign: str) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(line("user", "before") + foreign + line("assistant", [{"type": "text", "text": "after"}]))
+
+    text = transcript.as_text(str(path))
+
+    assert text.startswith("❯ before")
+    assert text.endswith("● after")
+    assert "aside" not in text
+    assert "sub" not in text
+    assert transcript.last_message(str(path)) == "after"
+
+
+def test_a_torn_last_line_waits_for_its_rest(tmp_path: Path) -> None:
+    path, whole = tmp_path / "t.jsonl", line("user", "two")
+    path.write_text(line("user", "one") + whole[:20])
+    reader = transcript.Reader(str(path))
+
+    assert list(reader.text()) == ["❯ one\n"]
+    path.write_text(line("user", "one") + whole)
+    assert list(reader.text()) == ["❯ two\n"]
+
+
+def test_nothing_in_it_steers_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    bad = "a\x1b[2Jb\rc\x07\x9bd\u202ee\x00 \ud800 ü 漢 🎉"
+    path.write_text(line("user", bad) + line("assistant", [{"type": "tool_use", "name": "B\x1bX", "input": {}}]))
+
+    text = transcript.as_text(str(path))
+
+    assert "ü 漢 🎉" in text
+    assert not any(char < " " and char != "\n" for char in text)
+    assert "\x9b" not in text
+    assert "\u202e" not in text
+    text.encode()
+
+
+def test_a_missing_one_is_empty(tmp_path: Path) -> None:
+    assert transcript.as_text(str(tmp_path / "none")) == ""
+    assert transcript.last_message(str(tmp_path)) == ""
+
+
+@pytest.fixture
+def config(repo: places.Place, tmp_path: Path) -> Path:
+    made = tmp_path / "config ü"
+    make_agent(repo, "w1")
+    meta.change(repo, "w1", session_id=SESSION, config_dir=str(made))
+    return made
+
+
+def put(folder: str, session: str, at: float) -> str:
+    os.makedirs(folder, exist_ok=True)
+    path = f"{folder}/{session}.jsonl"
+    Path(path).write_text(line("user", "x"))
+    os.utime(path, (at, at))
+    return path
+
+
+def test_it_is_found_by_the_agents_folder(repo: places.Place, config: Path) -> None:
+    assert transcript.path_of(repo, "w1") == ""
+    folder = transcript.folder(str(config), repo.agent_dir("w1") + "/repo")
+    assert "." not in Path(folder).name
+    made = put(folder, SESSION, 100)
+    put(folder, "agent-7", 300)
+
+    assert transcript.path_of(repo, "w1") == made
+
+
+def test_after_clear_it_is_the_new_one(repo: places.Place, config: Path) -> None:
+    folder = transcript.folder(str(config), repo.agent_dir("w1") + "/repo")
+    put(folder, SESSION, 100)
+    newer = put(folder, SESSION.replace("1", "2"), 200)
+
+    assert transcript.path_of(repo, "w1") == newer
+
+
+def test_it_is_found_by_its_session_where_the_folder_has_another_name(repo: places.Place, config: Path) -> None:
+    made = put(f"{config}/projects/somewhere-else", SESSION, 100)
+
+    assert transcript.path_of(repo, "w1") == made
+
+
+def test_an_agent_without_a_worktree_never_shows_the_users_sessions(repo: places.Place, config: Path) -> None:
+    meta.change(repo, "w1", worktree=False)
+    put(transcript.folder(str(config), repo.root), SESSION.replace("1", "2"), 200)
+
+    assert transcript.path_of(repo, "w1") == ""

@@ -1,0 +1,90 @@
+"""An agent that lives: fake-claude in its own tmux session, with the settings that ib makes for it."""
+
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from ibstatus.drivers import terminal
+from ibstatus.drivers import tmux as driver
+from ibstatus.fake_claude import hearing
+from ibstatus.ops import session
+from ibstatus.rules import screens
+from ibstatus.store import fleet, home, meta, places
+from tests.conftest import make_agent, run_ib
+from tests.until import until
+
+
+class Living:
+    """`script`: what it does, see `fake-claude --help`."""
+
+    def __init__(
+        self, place: places.Place, tmux: Callable[..., str], config: Path, name: str, script: str = ""
+    ) -> None:
+        home.enter(place)
+        self.place, self.name, self.tmux, self.config = place, name, tmux, config
+        self.worktree = make_agent(place, name)
+        self.folder = Path(place.agent_dir(name))
+        (self.folder / "script").write_text(script)
+        settings = run_ib("hooks", "agent-settings", name, cwd=place.root).out.strip()
+        self.session = str(uuid.uuid4())
+        record = fleet.record_of(place, name)
+        assert record is not None
+        known = {"session_id": self.session, "tmux_session": fleet.session_of(place, record), "tmux_socket": "ib"}
+        meta.change(place, name, **known, config_dir=str(config))
+        self.where = session.of(place, name)
+        env = [f"CLAUDE_CONFIG_DIR={config}", f"FAKE_CLAUDE_SCRIPT={self.folder}/script", "CLAUDECODE="]
+        argv = ["env", *(env if script else env[:1]), sys.executable, "-m", "ibstatus.fake_claude"]
+        argv += ["--permission-mode", "bypassPermissions", "--session-id", self.session, "--settings", settings]
+        driver.start(self.where.socket, self.where.name, str(self.worktree), argv)
+        pane = self.where.pane()
+        assert pane is not None
+        self.pane = pane
+
+    @property
+    def screen(self) -> screens.Screen:
+        return screens.read(terminal.styled("ib", self.pane))
+
+    def until(self, holds: Callable[[], object], seconds: float = 20.0) -> None:
+        """Retried; the screen is shown when it does not come true."""
+        try:
+            until(holds, seconds)
+        except AssertionError as failure:
+            raise AssertionError(f"{failure}\n{self.tmux('capture-pane', '-p', '-t', self.pane.id)}") from None
+
+    def idle(self) -> "Living":
+        self.until(lambda: self.screen.takes_text)
+        return self
+
+    def busy(self) -> "Living":
+        self.until(lambda: self.screen.kind == "busy")
+        return self
+
+    def keys(self, *names: str) -> None:
+        self.tmux("send-keys", "-t", self.pane.id, *names)
+
+    def type(self, text: str) -> None:
+        """Onto the prompt line, as a person would."""
+        self.keys("-l", text)
+        self.until(lambda: self.screen.draft == text)
+
+    def submit(self, text: str) -> None:
+        self.type(text)
+        self.keys("Enter")
+        self.until(lambda: self.screen.draft != text)
+
+    def prompts(self) -> list[str]:
+        return [text for kind, text in self.heard() if kind == "prompt"]
+
+    def heard(self) -> list[tuple[str, str]]:
+        """All that its model was shown."""
+        path = next(iter((self.config / "projects").glob(f"*/{self.session}.jsonl")), None)
+        return [tuple(entry) for entry in hearing.heard(str(path))] if path is not None else []  # type: ignore[misc]
+
+    def has_heard(self, text: str) -> int:
+        return sum(said.count(text) for _, said in self.heard())
+
+    def end(self) -> None:
+        subprocess.run(["kill", "-KILL", str(self.pane.pid)], check=True)
+        until(lambda: self.where.pane() is None)

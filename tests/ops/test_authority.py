@@ -1,0 +1,113 @@
+"""An agent acts on itself and on what is below it, wherever it stands; who it is, its token says."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ibstatus.rules import authority, identity
+from ibstatus.store import home, tokens
+from tests.conftest import make_agent
+
+CLAUDE = {"CLAUDECODE": "1"}
+
+
+@pytest.fixture
+def family(repo):
+    """lead > sub > w1, and another > w2; each has a token."""
+    home.enter(repo)
+    for name, above in (("lead", None), ("sub", "lead"), ("w1", "sub"), ("another", None), ("w2", "another")):
+        make_agent(repo, name, above)
+        meta = Path(repo.agent_dir(name), "meta.json")
+        meta.write_text(json.dumps({**json.loads(meta.read_text()), "worker": name.startswith("w")}))
+        tokens.make(repo, name)
+    return repo
+
+
+def carried(repo, name: str) -> dict[str, str]:
+    return {**CLAUDE, "IB_AGENT_ID": name, "IB_AGENT_TOKEN": tokens.of(repo, name).decode()}
+
+
+def at(repo, name: str) -> str:
+    return repo.agent_dir(name) + "/repo"
+
+
+MANAGERS = {"lead": "", "sub": "lead", "w1": "sub", "another": "", "w2": "another"}
+
+
+@pytest.mark.parametrize(
+    ("caller", "target", "may"),
+    [
+        (identity.Caller(identity.AGENT, "lead"), "w1", True),
+        (identity.Caller(identity.AGENT, "lead"), "lead", True),
+        (identity.Caller(identity.AGENT, "sub"), "lead", False),
+        (identity.Caller(identity.AGENT, "sub"), "w2", False),
+        (identity.Caller(identity.PRIMARY, "user-claude"), "w2", True),
+        (identity.Caller(identity.PERSON, "user"), "lead", True),
+    ],
+)
+def test_who_may_act_on_whom(caller: identity.Caller, target: str, may: bool) -> None:
+    assert (authority.refusal(caller, target, MANAGERS, "kill") == "") is may
+
+
+def test_a_circle_of_managers_ends() -> None:
+    circle = {"a": "b", "b": "a", "c": "a"}
+    assert list(authority.above("a", circle)) == ["b"]
+    assert authority.below("a", circle) == ["b", "c"]
+    assert authority.below("lead", MANAGERS) == ["w1", "sub"]
+
+
+@pytest.mark.parametrize(
+    "verb", [("kill", "--force"), ("pause",), ("resume",), ("merge", "--force"), ("reassign", "--none")]
+)
+@pytest.mark.parametrize("target", ["lead", "another", "w2"])
+def test_nothing_is_done_to_others(ib, family, verb: tuple[str, ...], target: str) -> None:
+    done = ib(verb[0], target, *verb[1:], cwd=at(family, "sub"), env=carried(family, "sub"))
+
+    assert done.code == 1
+    assert f"sub may not {verb[0]} {target}" in done.err
+    assert Path(at(family, target)).exists()
+
+
+def test_an_agent_that_has_strayed_is_still_itself(ib, family) -> None:
+    for cwd in (family.root, at(family, "w2"), at(family, "lead")):
+        done = ib("kill", "lead", "--force", cwd=cwd, env=carried(family, "sub"))
+        assert done.code == 1
+        assert "sub may not kill lead" in done.err
+        assert "cannot uninstall" in ib("uninstall", "--force", cwd=cwd, env=carried(family, "w1")).err
+
+    assert ib("send", "user-claude", "hello", cwd=family.root, env=carried(family, "w1")).code == 0
+    assert ib("messages", "--json").json()[0]["from"] == "w1"
+
+
+def test_a_false_token_is_no_identity(ib, family) -> None:
+    env = {**CLAUDE, "IB_AGENT_ID": "lead", "IB_AGENT_TOKEN": "guessed"}
+
+    assert ib("send", "user-claude", "from its place", cwd=at(family, "w1"), env=env).code == 0
+    assert ib("send", "user-claude", "with its token", cwd=at(family, "w1"), env=carried(family, "w1")).code == 0
+
+    said = {item["content"]: item for item in ib("messages", "--json").json()}
+    assert (said["from its place"]["from"], said["from its place"].get("verified")) == ("w1", False)
+    assert (said["with its token"]["from"], said["with its token"].get("verified", True)) == ("w1", True)
+
+
+def test_workers_spawn_nobody_and_managers_only_below_themselves(ib, family) -> None:
+    worker = ib("new-agent", "task", cwd=at(family, "w1"), env=carried(family, "w1"))
+    other = ib("new-agent", "--manager", "another", "task", cwd=at(family, "lead"), env=carried(family, "lead"))
+    under_worker = ib("new-agent", "--manager", "w1", "task")
+    yolo = ib("new-agent", "--yolo", "task", cwd=at(family, "lead"), env=carried(family, "lead"))
+
+    assert "A worker cannot run ib new-agent" in worker.err
+    assert "lead may not spawn under another" in other.err
+    assert "w1 is a worker" in under_worker.err
+    assert "--yolo" in yolo.err
+    assert {done.code for done in (worker, other, under_worker, yolo)} == {1}
+
+
+def test_limits_are_read_at_the_root(ib, family) -> None:
+    Path(at(family, "lead"), ".ittybitty.json").write_text('{"maxAgents": 99}')
+    Path(family.root, ".ittybitty.json").write_text('{"maxAgents": 0}')
+
+    done = ib("new-agent", "task", cwd=at(family, "lead"), env={**carried(family, "lead"), "IB_CLAUDE": "/bin/true"})
+
+    assert "maxAgents is 0" in done.err

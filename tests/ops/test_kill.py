@@ -1,0 +1,75 @@
+"""What a kill would take, said before it is done; one that cannot be closed does not keep the others."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.errors import IbError
+from ibstatus.ops import kill
+from ibstatus.rules import identity, removal_text
+from ibstatus.store import agents, home, operations, places
+from tests.conftest import git
+
+pytestmark = pytest.mark.usefixtures("tmux")
+ME = identity.Caller(identity.PERSON, "user")
+
+
+def silent(text: str) -> None:
+    pass
+
+
+def test_commits_that_another_branch_has_are_no_loss(repo: places.Place, agent: Callable[..., Path]) -> None:
+    home.enter(repo)
+    git(agent(repo, "foo"), "commit", "-q", "--allow-empty", "-m", "one")
+    assert kill.losses(repo, ["foo"])[0].commits == 1
+
+    git(repo.root, "branch", "kept", "agent/foo")
+    assert kill.losses(repo, ["foo"])[0].commits == 0
+
+    git(repo.root, "branch", "-q", "-D", "kept")
+    git(repo.root, "branch", "agent/bar", "agent/foo")
+    assert kill.losses(repo, ["foo"])[0].commits == 0
+    assert kill.losses(repo, ["foo", "bar"])[0].commits == 1, "both branches would go"
+
+
+def test_the_order_of_a_tree(repo: places.Place, agent: Callable[..., Path]) -> None:
+    home.enter(repo)
+    for name, manager in (("a", None), ("b", "a"), ("c", "b"), ("d", "a")):
+        agent(repo, name, manager)
+
+    assert kill.plan(repo, ME, ["a"], True, silent) == ["c", "b", "d", "a"]
+    assert kill.plan(repo, ME, ["a", "b", "a"], False, silent) == ["a", "b"]
+
+
+def test_one_that_is_gone_does_not_keep_the_others(repo: places.Place, agent: Callable[..., Path]) -> None:
+    home.enter(repo)
+    agent(repo, "foo")
+
+    closed = kill.kill(repo, ["ghost", "foo"], "user", "killed", silent)
+
+    assert [name for name, _ in closed.failed] == ["ghost"]
+    assert isinstance(closed.failed[0][1], IbError)
+    assert [one.agent for one in closed.retired] == ["foo"]
+    assert agents.all_ids(repo) == []
+    assert operations.read(repo, "ghost") == {}
+
+
+@pytest.mark.parametrize(
+    ("loss", "text"),
+    [
+        (removal_text.Loss("a", [], 0, 0, [], "", False), "a: nothing unsaved"),
+        (removal_text.Loss("a", None, None, 0, [], "", True), "a (running): a worktree that git cannot read"),
+        (
+            removal_text.Loss("a", ["x"], 2, 1, ["b", "c"], "lead", False),
+            "a: 1 uncommitted file (x), 2 commits in no other branch, 1 message that it has not read; "
+            "b, c then report to lead",
+        ),
+        (
+            removal_text.Loss("a", ["1", "2", "3", "4", "\x1b[31m"], 0, 0, [], "", False),
+            "a: 5 uncommitted files (1, 2, 3, 4, …)",
+        ),
+    ],
+)
+def test_in_words(loss: removal_text.Loss, text: str) -> None:
+    assert removal_text.line(loss) == text

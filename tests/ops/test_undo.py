@@ -1,0 +1,502 @@
+"""Whatever a removal took away comes back as it was; refused means nothing was changed; cut off, it is finished."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ibstatus.drivers import git_snapshot
+from ibstatus.errors import IbError
+from ibstatus.ops import kill, recover, undo
+from ibstatus.store import home, meta, moving, operations, places, questions, undo_log
+from tests.conftest import git, make_agent, make_repo, run_ib
+from tests.drivers.test_git_snapshot import ATTRIBUTES, act, files, step
+
+NOW = 1_800_000_000.0
+
+
+def silent(text: str) -> None:
+    pass
+
+
+def seen(place: places.Place, agent: str) -> dict[str, Any]:
+    """Everything that a person could look at."""
+    tree = Path(place.agent_dir(agent)) / "repo"
+    status = git_snapshot.asked(str(tree), "status", "--porcelain=v2", "--ignored", "--branch", "-z")
+    return {
+        "status": sorted(status.split(b"\0")),
+        "staged": git_snapshot.asked(str(tree), "ls-files", "--stage", "-v", "-z"),
+        "files": files(tree),
+        "refs": git(place.root, "for-each-ref"),
+        "head": git_snapshot.asked(str(tree), "log", "--format=%H %D"),
+        "papers": sorted(path.name for path in Path(place.agent_dir(agent)).iterdir()),
+        "root": git(place.root, "status", "--porcelain"),
+        "worktrees": sorted(git(place.root, "worktree", "list", "--porcelain").split("\n\n")),
+    }
+
+
+def close(place: places.Place, *names: str) -> kill.Closed:
+    closed = kill.kill(place, names, "user", "killed", silent)
+    assert closed.failed == []
+    return closed
+
+
+@pytest.fixture
+def worked(repo: places.Place) -> Path:
+    """An agent in the middle of its work."""
+    home.enter(repo)
+    tree = make_agent(repo, "foo")
+    Path(repo.agent_dir("foo"), "agent.log").write_text("[then] it began\n")
+    (tree / ".gitignore").write_text("*.o\nbuild/\n")
+    (tree / "done.txt").write_text("committed\n")
+    git(tree, "add", ".")
+    git(tree, "commit", "-q", "-m", "done")
+    (tree / "file.txt").write_text("staged\n")
+    git(tree, "add", "file.txt")
+    (tree / "file.txt").write_text("and changed\n")
+    (tree / "new.txt").write_text("new\n")
+    (tree / "x.o").write_bytes(b"\0ignored")
+    (tree / "build").mkdir()
+    (tree / "build" / "out").write_text("out\n")
+    (tree / "run.sh").write_text("#!/bin/sh\n")
+    (tree / "run.sh").chmod(0o755)
+    (tree / "link").symlink_to("nowhere")
+    os.unlink(tree / "done.txt")
+    return tree
+
+
+def test_a_kill_is_taken_back(repo: places.Place, worked: Path) -> None:
+    before = seen(repo, "foo")
+    close(repo, "foo")
+    assert not os.path.exists(repo.agent_dir("foo"))
+
+    [record] = undo.undo(repo, "", silent)
+
+    assert record.agent == "foo"
+    assert seen(repo, "foo") == before
+    assert undo_log.all_of(repo) == []
+    assert moving.names_in(repo.safe + "/undo") == []
+    assert git(repo.root, "for-each-ref", "refs/ib") == ""
+    assert meta.read(repo, "foo")["ended"]
+    assert os.path.exists(repo.safe + "/agents/foo/meta.json")
+    assert "Brought back" in Path(repo.agent_dir("foo"), "agent.log").read_text()
+    assert git(repo.root, "worktree", "prune", "-v") == ""
+    assert git(repo.root, "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_after_gc_all_of_it_is_still_there(repo: places.Place, worked: Path) -> None:
+    before = seen(repo, "foo")
+    close(repo, "foo")
+    git(repo.root, "reflog", "expire", "--expire=now", "--all")
+    git(repo.root, "gc", "-q", "--prune=now")
+    git(repo.root, "worktree", "prune")
+
+    undo.undo(repo, "foo", silent)
+
+    after = seen(repo, "foo")
+    assert after == before
+
+
+@pytest.fixture(scope="module")
+def room() -> Iterator[Path]:
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        yield Path(folder)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(attributes=st.sampled_from(ATTRIBUTES), steps=st.lists(step, max_size=12))
+def test_any_worktree_comes_back(room: Path, attributes: bytes, steps: list[Any]) -> None:
+    root = Path(tempfile.mkdtemp(dir=room))
+    try:
+        place = make_repo(root / "a b'ü")
+        home.enter(place)
+        tree = make_agent(place, "foo")
+        git(place.root, "config", "filter.rot.clean", "tr a-z b-za")
+        git(place.root, "config", "filter.rot.smudge", "tr b-za a-z")
+        (tree / ".gitignore").write_bytes(b"*.ign\nign/\n")
+        (tree / ".gitattributes").write_bytes(attributes)
+        for one in steps:
+            act(tree, *one)
+        before = seen(place, "foo")
+        close(place, "foo")
+        undo.undo(place, "", silent)
+        after = seen(place, "foo")
+        assert [name for name in after["papers"] if name not in before["papers"]] == ["agent.log"]
+        del before["papers"], after["papers"]
+        assert after == before
+    finally:
+        shutil.rmtree(root)
+
+
+def test_children_and_questions_come_back(repo: places.Place, agent: Callable[..., Path]) -> None:
+    home.enter(repo)
+    for name, manager in (("top", None), ("mid", "top"), ("low", "mid"), ("moved", "mid")):
+        agent(repo, name, manager)
+    questions.ask(repo, "cli", "mid", True, "which port?", NOW)
+    close(repo, "mid")
+    meta.change(repo, "moved", manager=None)
+
+    undo.undo(repo, "mid", silent)
+
+    assert meta.read(repo, "low")["manager"] == "mid"
+    assert meta.read(repo, "moved")["manager"] is None, "somebody had given it to another one meanwhile"
+    assert meta.read(repo, "mid")["manager"] == "top"
+    [item] = questions.pending(repo)
+    assert item["question"] == "which port?"
+    assert "note" not in item
+
+
+def test_a_question_that_was_settled_before_stays_settled(repo: places.Place, agent: Callable[..., Path]) -> None:
+    home.enter(repo)
+    agent(repo, "foo")
+    asked = questions.ask(repo, "cli", "foo", True, "which port?", NOW)[0]
+    questions.acknowledge(repo, "cli", "user", [asked["id"]], NOW)
+    close(repo, "foo")
+
+    undo.undo(repo, "", silent)
+
+    assert questions.pending(repo) == []
+
+
+@pytest.mark.parametrize("order", [("top", "low"), ("low", "top")])
+def test_a_group_comes_back_whole(repo: places.Place, agent: Callable[..., Path], order: tuple[str, str]) -> None:
+    home.enter(repo)
+    agent(repo, "top")
+    agent(repo, "low", "top")
+    close(repo, *order)
+    agent(repo, "other")
+    close(repo, "other")
+
+    back = undo.undo(repo, "low", silent)
+
+    assert {record.agent for record in back} == {"top", "low"}
+    assert meta.read(repo, "low")["manager"] == "top"
+    assert [record.agent for record in undo_log.all_of(repo)] == ["other"]
+
+
+def test_a_detached_worktree_in_a_conflict_comes_back(repo: places.Place, worked: Path) -> None:
+    git(worked, "commit", "-qam", "rest")
+    git(worked, "checkout", "-q", "--detach", "main")
+    (worked / "file.txt").write_text("another\n")
+    git(worked, "commit", "-qam", "another")
+    subprocess.run(["git", "merge", "agent/foo"], cwd=worked, capture_output=True, check=False)
+    before = seen(repo, "foo")
+    close(repo, "foo")
+
+    undo.undo(repo, "", silent)
+
+    assert seen(repo, "foo") == before
+    git(worked, "merge", "--abort")
+
+
+def state(place: places.Place) -> tuple[Any, ...]:
+    """What must be the same after a refusal."""
+    return git(place.root, "for-each-ref"), files(Path(place.safe) / "undo"), files(Path(place.home) / "agents")
+
+
+def test_a_name_that_is_taken_is_refused(repo: places.Place, worked: Path, agent: Callable[..., Path]) -> None:
+    close(repo, "foo")
+    agent(repo, "foo")
+    before = state(repo)
+
+    with pytest.raises(IbError, match="again"):
+        undo.undo(repo, "foo", silent)
+
+    assert state(repo) == before
+    assert operations.read(repo, "foo") == {}
+
+
+def test_a_branch_that_is_there_again_is_refused(repo: places.Place, worked: Path) -> None:
+    close(repo, "foo")
+    git(repo.root, "branch", "agent/foo", "main")
+    before = state(repo)
+
+    with pytest.raises(IbError, match="branch agent/foo again"):
+        undo.undo(repo, "", silent)
+
+    assert state(repo) == before
+
+
+def test_a_path_that_is_taken_is_refused(repo: places.Place, worked: Path) -> None:
+    close(repo, "foo")
+    Path(repo.agent_dir("foo")).mkdir()
+    Path(repo.agent_dir("foo"), "mine").write_text("x")
+    before = state(repo)
+
+    with pytest.raises(IbError):
+        undo.undo(repo, "", silent)
+
+    assert state(repo) == before
+
+
+def test_one_of_a_group_that_cannot_come_back_keeps_all(repo: places.Place, agent: Callable[..., Path]) -> None:
+    home.enter(repo)
+    for name in ("a", "b"):
+        agent(repo, name)
+    close(repo, "a", "b")
+    agent(repo, "a")
+    before = state(repo)
+
+    with pytest.raises(IbError):
+        undo.undo(repo, "", silent)
+
+    assert state(repo) == before
+
+
+def test_gits_own_name_for_the_worktree_may_be_taken(repo: places.Place, worked: Path, tmp_path: Path) -> None:
+    close(repo, "foo")
+    git(repo.root, "worktree", "add", "-q", "--detach", str(tmp_path / "elsewhere" / "repo"))
+
+    undo.undo(repo, "", silent)
+
+    assert git(worked, "status", "--porcelain") != ""
+    assert git(tmp_path / "elsewhere" / "repo", "status", "--porcelain") == ""
+    assert len(git(repo.root, "worktree", "list").splitlines()) == 3
+
+
+def test_a_repository_that_was_moved(repo: places.Place, worked: Path, tmp_path: Path) -> None:
+    close(repo, "foo")
+    os.rename(repo.root, tmp_path / "moved")
+    place = places.find(str(tmp_path / "moved"))
+
+    undo.undo(place, "", silent)
+
+    tree = Path(place.agent_dir("foo")) / "repo"
+    assert (tree / "new.txt").read_text() == "new\n"
+    assert git(tree, "rev-parse", "--abbrev-ref", "HEAD") == "agent/foo\n"
+
+
+def test_nothing_to_undo(repo: places.Place) -> None:
+    home.enter(repo)
+
+    with pytest.raises(IbError, match="nothing to undo"):
+        undo.undo(repo, "", silent)
+    with pytest.raises(IbError):
+        undo.undo(repo, "../../etc", silent)
+
+
+def test_killed_undone_killed_undone(repo: places.Place, worked: Path) -> None:
+    before = seen(repo, "foo")
+    for _ in range(3):
+        close(repo, "foo")
+        undo.undo(repo, "", silent)
+
+    assert seen(repo, "foo") == before
+
+
+def in_child(act: Callable[[], None], strike: Callable[[], None]) -> bool:
+    """True when it came through."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pid = os.fork()
+    if pid:
+        status = os.waitpid(pid, 0)[1]
+        assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+        return not os.WIFSIGNALED(status)
+    code = 70
+    try:
+        strike()
+        act()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def strike_at(at: int) -> None:
+    """Die before the n-th call of anything of ours that changes something outside or on the disk."""
+    import ibstatus.store.disk as disk
+
+    count = 0
+
+    def wrapped(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*args, **kwargs)
+
+        return call
+
+    for name in ("rename", "unlink", "rmdir", "mkdir", "link", "write"):
+        setattr(disk, name, wrapped(getattr(disk, name)))
+    for module, name in ((os, "rename"), (os, "unlink"), (os, "rmdir"), (shutil, "rmtree"), (subprocess, "run")):
+        setattr(module, name, wrapped(getattr(module, name)))
+
+
+def killed_everywhere(make: Callable[[Path], places.Place], act: Callable[[places.Place], None], room: Path) -> Any:
+    """Yields (place, step) after a kill before each step in turn, until it comes through."""
+    at, through = 0, False
+    while not through:
+        at += 1
+        root = Path(tempfile.mkdtemp(dir=room))
+        place = make(root)
+        through = in_child(lambda place=place: act(place), lambda at=at: strike_at(at))
+        try:
+            yield place
+        except BaseException:
+            print(f"killed before step {at}")
+            raise
+        shutil.rmtree(root)
+    assert at > 20
+
+
+def busy_agent(root: Path) -> places.Place:
+    place = make_repo(root / "repo")
+    home.enter(place)
+    tree = make_agent(place, "foo")
+    make_agent(place, "child", "foo")
+    (tree / ".gitignore").write_text("*.o\n")
+    (tree / "a.txt").write_text("staged\n")
+    git(tree, "add", "a.txt")
+    (tree / "a.txt").write_text("changed\n")
+    (tree / "x.o").write_text("ignored\n")
+    questions.ask(place, "cli", "foo", True, "which port?", NOW)
+    return place
+
+
+def test_a_kill_that_is_cut_off_anywhere(room: Path) -> None:
+    for place in killed_everywhere(busy_agent, lambda place: close(place, "foo") and None, room):
+        recover.everything(place)
+        left = operations.read(place, "foo")
+        assert left == {}
+        if not undo_log.all_of(place):  # it had not begun
+            assert os.path.exists(place.agent_dir("foo") + "/repo/a.txt")
+            continue
+        assert not os.path.exists(place.agent_dir("foo"))
+        assert len(undo_log.all_of(place)) == 1
+        assert meta.read(place, "child")["manager"] is None
+        undo.undo(place, "", silent)
+        check_whole(place)
+
+
+def check_whole(place: places.Place) -> None:
+    tree = Path(place.agent_dir("foo")) / "repo"
+    assert (tree / "a.txt").read_text() == "changed\n"
+    assert (tree / "x.o").read_text() == "ignored\n"
+    assert git(tree, "status", "--porcelain", "--ignored") == "AM a.txt\n?? .gitignore\n!! x.o\n"
+    assert git(tree, "rev-parse", "--abbrev-ref", "HEAD") == "agent/foo\n"
+    assert meta.read(place, "child")["manager"] == "foo"
+    assert [item["question"] for item in questions.pending(place)] == ["which port?"]
+    assert git(place.root, "worktree", "prune", "-v", "-n") == ""
+    assert git(place.root, "fsck", "--strict", "--no-dangling") == ""
+
+
+def killed_agent(root: Path) -> places.Place:
+    place = busy_agent(root)
+    close(place, "foo")
+    return place
+
+
+def test_an_undo_that_is_cut_off_anywhere(room: Path) -> None:
+    for place in killed_everywhere(killed_agent, lambda place: undo.undo(place, "", silent) and None, room):
+        git(place.root, "worktree", "prune")  # as git itself may do at any time
+        recover.everything(place)
+        if undo_log.all_of(place):  # it had not begun
+            assert not os.path.exists(place.agent_dir("foo") + "/meta.json")
+            undo.undo(place, "", silent)
+        check_whole(place)
+        assert moving.names_in(place.safe + "/undo") == []
+        assert git(place.root, "for-each-ref", "refs/ib") == ""
+
+
+def test_what_does_not_fit_is_kept(repo: places.Place, worked: Path) -> None:
+    """Somebody put a folder where a file was, between the snapshot and the removal: both are still there."""
+    (worked / "d").mkdir()
+    (worked / "d" / "f").write_text("x")
+    name = close(repo, "foo").retired[0].undo
+    rest = Path(undo_log.folder(repo, name), undo_log.REST)
+    (rest / "d").write_text("in the way")
+    said: list[str] = []
+
+    undo.undo(repo, "", said.append)
+
+    assert (worked / "d").read_text() == "in the way"
+    assert any("d/f" in text for text in said)
+    assert git(repo.root, "show", f"{undo_log.ref_of(name)}:d/f") == "x"
+
+
+def test_two_at_once(repo: places.Place, worked: Path) -> None:
+    def together(*words: str) -> list[int]:
+        argv = [sys.executable, "-m", "ibstatus", *words]
+        running = [subprocess.Popen(argv, cwd=repo.root, stderr=subprocess.PIPE, stdout=subprocess.PIPE) for _ in "abc"]
+        assert all(b"This is a bug" not in process.communicate()[1] for process in running)
+        return sorted(process.returncode for process in running)
+
+    before = seen(repo, "foo")
+    for _ in range(3):
+        assert together("kill", "foo", "--force") == [0, 1, 1]
+        assert len(undo_log.all_of(repo)) == 1
+        assert together("undo", "foo") == [0, 1, 1]
+        assert seen(repo, "foo") == before
+
+
+@pytest.mark.usefixtures("tmux")
+@pytest.mark.parametrize("checked_out", [True, False])
+def test_a_merge_is_taken_back(repo: places.Place, worked: Path, checked_out: bool) -> None:
+    git(worked, "add", "-A")
+    git(worked, "commit", "-qm", "all")
+    if not checked_out:
+        git(repo.root, "checkout", "-q", "-b", "elsewhere")
+    before, main = seen(repo, "foo"), git(repo.root, "rev-parse", "main")
+    merged = run_ib("merge", "foo", "--into", "main", "--force", cwd=repo.root)
+    assert merged.code == 0, merged.err
+    assert git(repo.root, "rev-parse", "main") != main
+
+    back = run_ib("undo", cwd=repo.root)
+
+    assert (back.code, back.out) == (0, "Undid the merge of foo\n"), back.err
+    assert seen(repo, "foo") == before
+
+
+@pytest.mark.usefixtures("tmux")
+def test_a_merge_that_others_built_on_stays(repo: places.Place, worked: Path) -> None:
+    git(worked, "add", "-A")
+    git(worked, "commit", "-qm", "all")
+    assert run_ib("merge", "foo", "--force", cwd=repo.root).code == 0
+    git(repo.root, "commit", "-q", "--allow-empty", "-m", "later")
+    before = state(repo)
+
+    done = run_ib("undo", cwd=repo.root)
+
+    assert done.code == 1
+    assert "git revert" in done.err
+    assert state(repo) == before
+    assert operations.read(repo, "foo") == {}
+
+
+@pytest.mark.usefixtures("tmux")
+@pytest.mark.parametrize("how", ["kill", "merge"])
+def test_beside_a_bare_repository(repo: places.Place, tmp_path: Path, how: str) -> None:
+    top = tmp_path / "proj"
+    git(tmp_path, "clone", "-q", "--bare", repo.root, str(top / ".bare"))
+    git(top / ".bare", "worktree", "add", "-q", str(top / "main"), "main")
+    place = places.find(str(top / "main"))
+    home.enter(place)
+    tree = Path(place.agent_dir("foo")) / "repo"
+    tree.parent.mkdir(parents=True)
+    (tree.parent / "meta.json").write_text('{"id": "foo", "created_epoch": 1}')
+    git(top / "main", "worktree", "add", "-q", "-b", "agent/foo", str(tree))
+    git(tree, "commit", "-q", "--allow-empty", "-m", "work")
+    if how == "kill":
+        (tree / "new.txt").write_text("new\n")
+    before = files(tree), git(top / ".bare", "for-each-ref")
+
+    assert run_ib(how, "foo", "--force", cwd=top / "main").code == 0
+    assert "agent/foo" not in git(top / ".bare", "branch")
+    assert run_ib("gc", cwd=top / "main").out == ""
+    back = run_ib("undo", cwd=top / "main")
+
+    assert back.code == 0, back.err
+    assert (files(tree), git(top / ".bare", "for-each-ref")) == before

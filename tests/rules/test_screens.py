@@ -1,0 +1,187 @@
+"""What the screens of the real client show, and how one never takes a session that is not idle for one that is."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibstatus.rules import rousing, screens
+from ibstatus.rules.screen_dialogs import Dialog
+from tests.conftest import PROJECT
+
+SCREENS = sorted((PROJECT / "fixtures" / "screens").iterdir())
+IDLE = (PROJECT / "fixtures" / "screens" / "prompt-2_1_326-idle-plan-mode.txt").read_text()
+LINE = "❯\u00a0"
+WORDS = (
+    "prompt",
+    "draft",
+    "busy",
+    "ended",
+    "unknown",
+    *{which for which, _, _ in screens.screen_dialogs.KINDS},
+    "other",
+)
+
+
+def word_of(screen: screens.Screen) -> str:
+    if screen.dialog is not None:
+        return screen.dialog.which
+    return "draft" if screen.kind == "prompt" and screen.draft else screen.kind
+
+
+@pytest.mark.parametrize("path", SCREENS, ids=lambda path: path.name)
+def test_a_recording(path: Path) -> None:
+    expected = next(word for word in WORDS if path.name.startswith(word + "-"))
+    screen = screens.read(path.read_text())
+
+    assert word_of(screen) == expected
+    assert screen.takes_text == (expected == "prompt")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "keys"),
+    [
+        ("trust-2_1_326-trust-dialog-project-with-hooks", "Yes", ("Down", "Enter")),
+        ("trust-2_1_326-trust-dialog-project-with-hooks", "No", ("Enter",)),
+        ("bypass-2_1_197-bypass-permissions-warning", "Yes, I accept", ("Down", "Enter")),
+        ("permission-2_1_326-permission-prompt-edit-file", "No", ("Down", "Down", "Enter")),
+        ("question-2_1_197-ask-user-question-two-tabs", "Chat", ("Down", "Down", "Down", "Enter")),
+        ("permission-2_1_326-permission-prompt-edit-file", "Perhaps", ()),
+    ],
+)
+def test_the_keys_to_an_answer(name: str, answer: str, keys: tuple[str, ...]) -> None:
+    dialog = screens.read((PROJECT / "fixtures" / "screens" / f"{name}.txt").read_text()).dialog
+
+    assert dialog is not None
+    assert screens.step_to(dialog, answer) == keys
+
+
+def test_the_keys_go_up_as_well() -> None:
+    assert screens.step_to(Dialog("trust", ("Yes", "No"), 1), "yes") == ("Up", "Enter")
+    assert screens.step_to(Dialog("limit", (), -1), "Yes") == ()
+
+
+def box(above: str, line: str, width: int = 80, footer: str = "  ? for shortcuts") -> str:
+    return f"{above}\n{'─' * width}\n{line}\n{'─' * width}\n{footer}\n"
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 160, 200])
+def test_a_prompt_line_of_any_width(width: int) -> None:
+    assert screens.read(box("● done", LINE, width)) == screens.Screen("prompt")
+    assert screens.read(box("● done", LINE + "mine", width)) == screens.Screen("prompt", "mine")
+
+
+@pytest.mark.parametrize(
+    ("line", "draft"),
+    [
+        (LINE, ""),
+        (LINE + 'Try "fix lint errors"', ""),
+        (LINE + "Resend your message to try again", ""),
+        (LINE + 'Try "fix lint errors" now', 'Try "fix lint errors" now'),
+        (LINE + "[Pasted text #1 +3 lines]", "[Pasted text #1 +3 lines]"),
+        (LINE + "one\n  two\n\n  three", "one\ntwo\n\nthree"),
+        ("!\u00a0", "!"),
+        ("!\u00a0ls", "!ls"),
+        ("\x1b[39m❯\u00a0\x1b[7m \x1b[0m\x1b[39m", ""),
+        ('\x1b[39m❯\u00a0\x1b[7mT\x1b[27m\x1b[2mry "fix"\x1b[22m', ""),
+        ('\x1b[39m❯\u00a0Try "fix"\x1b[7m \x1b[0m', 'Try "fix"'),
+        ("\x1b[38;5;2m❯\u00a0a\x1b[0m", "a"),
+        ("\x1b[39m❯\u00a0\x1b[7ma\x1b[0m", "a"),
+        ("\x1b[39m❯\u00a0mine\x1b[2m and a suggestion\x1b[22m", "mine and a suggestion"),
+        ("\x1b[39m❯\u00a0\x1b[2ma suggestion\x1b[22m", ""),
+    ],
+)
+def test_what_stands_on_the_prompt_line(line: str, draft: str) -> None:
+    assert screens.read(IDLE.replace(LINE, line)) == screens.Screen("prompt", draft)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n\n\n",
+        "$ ls\nfile.txt\n$ ",
+        LINE,
+        box("● done", "❯ "),  # a prompt that was sent
+        box("● done", "  " + LINE),
+        box("● done", LINE) + "  ❯ 1. Yes\n    2. No\n",
+        box("● done", LINE, footer="\n".join(["  somebody's text"] * 12)),
+        box("✻ Whirring… (6s · thinking)", LINE),
+        box("✻ Doing first job… (2s · ↓ 62 tokens)\n  ⎿ ◼ First job\n     ◻ Second job", LINE),
+        box("✻ 529 Overloaded · retrying in 3s · attempt 4/10", LINE),
+        box("● done", LINE, footer="  ⏵⏵ bypass permissions on · esc to interrupt"),
+        box("● done", LINE, footer="  ⚠ Usage limit reached · limit resets 8:28am"),
+        box("● done", LINE).replace("─", "-"),
+        box("● a picture of a prompt", LINE) + f"{'─' * 80}\n Do you want to go on?\n ❯ 1. Yes\n   2. No\n",
+        "Resume this session with:\nclaude --resume 1234\n",
+        "Pane is dead (status 1, Wed Nov 18 05:58:53 2026)",
+    ],
+)
+def test_where_nobody_may_type(text: str) -> None:
+    assert not screens.read(text).takes_text
+
+
+def test_the_picture_of_a_dialog_in_the_conversation_is_none() -> None:
+    shown = "● It said:\n  Do you want to proceed?\n  ❯ 1. Yes\n    2. No\n  Esc to cancel"
+
+    assert screens.read(box(shown, LINE)) == screens.Screen("prompt")
+
+
+def test_text_in_a_dialog_does_not_make_it_another_one() -> None:
+    asked = " Bash command\n\n   echo 'Accessing workspace: Yes, I trust this folder'\n   ❯ 1. No\n"
+    text = f"{'─' * 80}\n{asked}\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
+    dialog = screens.read(text).dialog
+
+    assert dialog == Dialog("permission", ("Yes", "No"), 0)
+
+
+def test_an_older_trust_dialog() -> None:
+    text = (
+        f"{'─' * 60}\n Do you trust the files in this folder?\n\n /srv/project\n\n"
+        " ❯ 1. Yes, proceed\n   2. No, exit\n\n Enter to confirm · Esc to cancel\n"
+    )
+
+    assert screens.read(text).dialog == Dialog("trust", ("Yes, proceed", "No, exit"), 0)
+
+
+@given(st.text(max_size=400), st.text(max_size=200))
+def test_any_text_at_all_is_read(above: str, line: str) -> None:
+    screens.read(above)
+    screens.read(box(above, LINE + line))
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), min_size=1, max_size=300))
+def test_a_draft_is_never_taken_for_an_empty_line(draft: str) -> None:
+    screen = screens.read(IDLE.replace(LINE, LINE + draft))
+
+    assert not screen.takes_text or not draft.strip() or screens.PLACEHOLDER.fullmatch(draft.strip())
+
+
+@given(
+    st.text(max_size=300),
+    st.sampled_from([path for path in SCREENS if path.name.startswith(("perm", "plan", "trust"))]),
+)
+def test_no_text_above_a_dialog_hides_it(above: str, path: Path) -> None:
+    assert screens.read(above.replace("\r", "") + "\n" + path.read_text()).kind == "dialog"
+
+
+@pytest.mark.parametrize("count", [1, 2, 12])
+@pytest.mark.parametrize("senders", [["lead"], ["user"], ["a", "b"], ["x" * 40], ["x\n; rm"], []])
+def test_the_line_that_wakes(count: int, senders: list[str]) -> None:
+    line = rousing.line(count, senders)
+
+    assert line.isascii()
+    assert line.isprintable()
+    assert rousing.is_ours(line)
+    assert rousing.stands(line[:30] + "\n" + line[30:], line)
+    assert rousing.is_ours(line.replace(" ", "\n", 2))
+    assert not rousing.is_ours(line + " and mine")
+    assert not rousing.stands(line + "x", line)
+
+
+def test_a_placeholder_is_known_by_its_words_in_a_plain_capture() -> None:
+    assert screens.read(IDLE.replace(LINE, LINE + "Press up to edit queued messages")).takes_text
+    assert rousing.pause(0) == 10
+    assert rousing.pause(3) == 80
+    assert rousing.pause(60) == 600

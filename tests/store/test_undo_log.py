@@ -1,0 +1,184 @@
+"""What can be undone: names, order, how long it is kept, and folders that move in one step."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.errors import IbError
+from ibstatus.store import disk, home, moving, places, undo_log
+from tests import faults as fault_seam
+
+NOW = 1_800_000_000.0
+DAY = 86400.0
+
+
+def kept(place: places.Place, agent: str, at: float, group: str = "", size: int = 0, kind: str = "kill") -> str:
+    name = undo_log.reserve(place, agent, at)
+    record = undo_log.Record(name, kind, agent, group or name, "user", at, finished=True, size=size)
+    undo_log.write(place, record)
+    return name
+
+
+def names(found: list[undo_log.Record]) -> list[str]:
+    return [record.name for record in found]
+
+
+@pytest.fixture
+def place(repo: places.Place) -> places.Place:
+    home.enter(repo)
+    return repo
+
+
+def test_two_of_one_second_have_two_names(place: places.Place) -> None:
+    found = [undo_log.reserve(place, "foo", NOW) for _ in range(3)]
+
+    assert len(set(found)) == 3
+    assert found[1] == found[0] + ".2"
+    assert all(os.path.isdir(undo_log.folder(place, name)) for name in found)
+
+
+def test_a_name_out_of_an_older_tool_makes_a_legal_ref(place: places.Place) -> None:
+    assert "/" not in undo_log.reserve(place, "a/../b", NOW)
+    assert undo_log.reserve(place, "x.lock", NOW).endswith("x-lock")
+
+
+def test_newest_first_and_unfinished_ones_are_not_shown(place: places.Place) -> None:
+    old, new = kept(place, "a", NOW - DAY), kept(place, "b", NOW)
+    name = undo_log.reserve(place, "c", NOW)
+    undo_log.write(place, undo_log.Record(name, "kill", "c", name, "user", NOW))
+    Path(undo_log.folder(place, undo_log.reserve(place, "d", NOW)), undo_log.RECORD).write_text("{broken")
+
+    assert names(undo_log.all_of(place)) == [new, old]
+
+
+def test_choosing(place: places.Place) -> None:
+    first = kept(place, "foo", NOW - 3)
+    second = kept(place, "foo-bar", NOW - 2, "g")
+    third = kept(place, "other", NOW - 1, "g")
+
+    assert names(undo_log.chosen(place, "")) == [third, second]
+    assert names(undo_log.chosen(place, "foo")) == [first]
+    assert names(undo_log.chosen(place, "foo-")) == [third, second]
+    assert names(undo_log.chosen(place, first)) == [first]
+    with pytest.raises(IbError, match="called 'nobody'"):
+        undo_log.chosen(place, "nobody")
+
+
+def test_kept_thirty_days(place: places.Place) -> None:
+    old, new = kept(place, "a", NOW - 31 * DAY), kept(place, "b", NOW - 29 * DAY)
+
+    assert names(undo_log.surplus(place, NOW)) == [old]
+    assert new in names(undo_log.all_of(place))
+
+
+def test_kept_at_most_fifty_and_groups_stay_whole(place: places.Place) -> None:
+    pair = [kept(place, "a", NOW - 200, "g"), kept(place, "b", NOW - 199, "g")]
+    for number in range(49):
+        kept(place, f"n{number}", NOW - number)
+
+    assert set(names(undo_log.surplus(place, NOW))) == set(pair)
+
+
+def test_a_big_group_that_is_the_newest_stays(place: places.Place) -> None:
+    small = kept(place, "a", NOW - 2)
+    big = [kept(place, name, NOW - 1, "g", undo_log.LARGEST) for name in ("b", "c")]
+
+    assert names(undo_log.surplus(place, NOW)) == [small]
+    assert not set(big) & set(names(undo_log.surplus(place, NOW)))
+
+
+def test_forgotten_is_gone(place: places.Place) -> None:
+    name = kept(place, "a", NOW)
+    os.makedirs(undo_log.folder(place, name) + "/rest/deep")
+    os.chmod(undo_log.folder(place, name) + "/rest/deep", 0o500)
+
+    undo_log.forget(place, [name])
+    undo_log.forget(place, [name])
+
+    assert moving.names_in(place.safe + "/undo") == []
+
+
+def test_what_killed_commands_left_is_swept(place: places.Place) -> None:
+    unused, used, young = (undo_log.reserve(place, agent, NOW) for agent in "abc")
+    os.mkdir(undo_log.folder(place, used) + "/rest")
+    os.mkdir(place.safe + "/undo/.gone-x")
+    for name in (unused, used):
+        os.utime(undo_log.folder(place, name), (NOW - 2 * DAY, NOW - 2 * DAY))
+    os.utime(undo_log.folder(place, young), (NOW, NOW))
+
+    undo_log.sweep(place, NOW)
+
+    assert moving.names_in(place.safe + "/undo") == sorted([used, young])
+
+
+def tree(root: Path) -> Path:
+    source = root / "source"
+    (source / "sub").mkdir(parents=True)
+    (source / "sub" / "file").write_text("x")
+    (source / "sub" / "file").chmod(0o751)
+    (source / "link").symlink_to("nowhere")
+    os.mkfifo(source / "pipe")
+    return source
+
+
+def test_moved_is_never_over_something(tmp_path: Path) -> None:
+    source = tree(tmp_path)
+    (tmp_path / "target").mkdir()
+
+    assert moving.move(str(source), str(tmp_path / "target")) == str(tmp_path / "target.2")
+    assert moving.move(str(source), str(tmp_path / "target")) == ""
+    assert (tmp_path / "target.2" / "sub" / "file").read_text() == "x"
+
+
+def test_another_file_system_gets_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, real = tree(tmp_path), os.rename
+
+    def rename(one: str, other: str) -> None:
+        if one == str(source):
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        real(one, other)
+
+    monkeypatch.setattr(disk, "rename", rename)
+
+    target = moving.move(str(source), str(tmp_path / "target"))
+
+    assert not source.exists()
+    assert os.stat(target + "/sub/file").st_mode & 0o777 == 0o751
+    assert os.readlink(target + "/link") == "nowhere"
+
+
+def test_a_move_that_fails_anywhere_loses_nothing(tmp_path: Path, faults: fault_seam.Faults) -> None:
+    at, done = 0, False
+    while not done:
+        at += 1
+        folder = tmp_path / str(at)
+        source = tree(folder)
+        faults.arm(at, errno.EIO)
+        try:
+            moving.move(str(source), str(folder / "away" / "target"))
+            done = faults.seen < at
+        except OSError:
+            done = False
+        faults.disarm()
+        there = [path for path in (source, folder / "away" / "target") if (path / "sub" / "file").exists()]
+        assert len(there) == 1
+
+
+def test_the_size_counts_no_link_twice(tmp_path: Path) -> None:
+    source = tree(tmp_path)
+    (source / "loop").symlink_to(source)
+
+    assert 0 < moving.size_of(str(source)) < 1 << 20
+    assert moving.size_of(str(tmp_path / "nothing")) == 0
+
+
+def test_removing_read_only_folders(tmp_path: Path, agent: Callable[..., Path]) -> None:
+    source = tree(tmp_path)
+    (source / "sub").chmod(0o500)
+
+    moving.remove(str(source))
+
+    assert not source.exists()
