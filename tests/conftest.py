@@ -54,6 +54,7 @@ def own_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         if key.startswith(FOREIGN):
             del os.environ[key]
     os.environ.update(clean_environment(home))
+    tempfile.tempdir = None  # it was asked for before, and remembered
     yield home
     os.environ.clear()
     os.environ.update(saved)

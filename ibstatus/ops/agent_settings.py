@@ -2,6 +2,7 @@
 
 import json
 
+from ibstatus.drivers import clients
 from ibstatus.errors import IbError
 from ibstatus.ops import hook_status
 from ibstatus.rules import agent_settings, roles
@@ -25,11 +26,12 @@ def write(place: places.Place, given: str) -> str:
     role = roles.role_of(agent, meta)
     allow, deny = (tuple(known.value(f"permissions.{role}.{kind}")) for kind in ("allow", "deny"))
     path = client_settings.path_of(place)
-    base = agent_settings.base_of((client_settings.content(path) or b"").decode("utf-8", "replace"), path)
-    wanted = agent_settings.Agent(agent, role, place.root, place.common, yolo=meta.get("yolo") is True)
+    base = (client_settings.content(path) or b"").decode("utf-8", "replace")
+    tasks = hook_status.status(place).intercept == "installed"  # a manager's Tasks become its workers
+    wanted = agent_settings.Agent(agent, role, place.root, place.common, meta.get("yolo") is True, tasks)
     own = agent_settings.Permissions(*(tuple(listed(meta.get(kind))) for kind in ("allow", "deny")))
     sources = (agent_settings.Permissions(allow, deny), own)
-    made = agent_settings.build(wanted, base, hook_status.here(), *sources, path=path)
+    made = clients.of(meta).settings(wanted, base, hook_status.here(), *sources, path=path)
     atomic.put(path_of(place, agent), json.dumps(made, indent=2, ensure_ascii=False).encode() + b"\n")
     return path_of(place, agent)
 

@@ -1,8 +1,6 @@
 """What is kept of an agent for people to read: its transcript as text, its work as a patch, its papers."""
 
 import os
-from importlib import import_module
-from typing import Any
 
 from ibstatus.drivers import git_index, git_worktree
 from ibstatus.ops import session
@@ -31,13 +29,9 @@ def keep(op: operations.Operation) -> str:
     return archive.keep(op.place, op.agent, str(op.facts["archive"]), {k: v for k, v in texts.items() if v}, files)
 
 
-def transcripts() -> Any:
-    return import_module("ibstatus.drivers.claude.transcript")
-
-
 def transcript_of(place: places.Place, agent: str) -> str:
     try:
-        path = str(transcripts().path_of(place, agent) or "")
+        path = session.client_of(place, agent).transcript_of(place, agent)
     except Exception:  # whatever the client wrote there must not keep an agent from being removed
         return ""
     return path if path and os.path.isfile(path) else ""
@@ -46,7 +40,7 @@ def transcript_of(place: places.Place, agent: str) -> str:
 def output(op: operations.Operation, transcript: str) -> bytes:
     if transcript:
         try:
-            return str(transcripts().as_text(transcript)).encode("utf-8", "replace")
+            return session.client_of(op.place, op.agent).said(transcript).encode("utf-8", "replace")
         except Exception:
             pass
     try:

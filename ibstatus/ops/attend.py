@@ -6,9 +6,9 @@ import sys
 import threading
 import time
 
-from ibstatus.drivers import daemon, terminal, tmux
+from ibstatus.drivers import clients, daemon, terminal, tmux
 from ibstatus.ops import rouse, session
-from ibstatus.rules import roles, screens, standing
+from ibstatus.rules import roles, standing
 from ibstatus.rules.screen_dialogs import Dialog
 from ibstatus.store import agent_log, disk, inbox, locks, meta, places, spool
 from ibstatus.store import standing as standings
@@ -16,7 +16,6 @@ from ibstatus.store import standing as standings
 PATIENCE = 60.0
 LOOK_EVERY = 0.25
 HOOK_PATIENCE = 60.0
-ANSWERS = {"trust": "Yes", "bypass": "Yes, I accept"}
 LONGEST_LINE = 1000
 FOREIGN = ("TMUX_PANE", "IB_AGENT_", "CLAUDECODE", "CLAUDE_CODE_", "CLAUDE_PROJECT_DIR")
 RESUMED = (
@@ -62,11 +61,11 @@ def see_up(place: places.Place, agent: str) -> str:
         pane = at.pane()
         if pane is None or pane.dead:
             return "ended"
-        screen = screens.read(at.screen(pane) or "")
+        screen = clients.of(mode).read(at.screen(pane) or "")
         if screen.kind in ("prompt", "busy"):
             return "up"
         if screen.dialog is not None:
-            told = answered(place, agent, at, pane, screen.dialog, told, mode.get("yolo") is True)
+            told = answered(place, agent, at, pane, screen.dialog, told, mode)
             deadline = max(deadline, time.monotonic() + PATIENCE / 2)
         time.sleep(LOOK_EVERY)
     keep_screen(place, agent, at)
@@ -87,11 +86,12 @@ def answered(
     pane: tmux.Pane,
     dialog: Dialog,
     told: str,
-    yolo: bool,
+    known: dict[str, object],
 ) -> str:
-    """Trust is what the user gave by making an agent here; what else is asked only the user can answer."""
-    answer = ANSWERS.get(dialog.which) if dialog.which != "bypass" or yolo else None
-    keys = screens.step_to(dialog, answer) if answer else ()
+    """What the user has allowed by making the agent is answered; what else is asked only the user can answer."""
+    client = clients.of(known)
+    answer = client.answer(dialog, known.get("yolo") is True)
+    keys = client.steps(dialog, answer) if answer else ()
     if keys:
         terminal.press(at.socket, pane, keys[0])  # one step; Enter only once the arrow is seen to stand there
         return told

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ibstatus.drivers.claude import transcript
 from ibstatus.ops import fleet, session
 from ibstatus.store import disk, inbox, meta, places
 
@@ -25,7 +24,7 @@ def info(place: places.Place, agent: str) -> dict[str, Any]:
         "pid": pane.pid if pane else None,
         "folder": folder,
         "worktree": folder + "/repo" if disk.exists(folder + "/repo/.git") else None,
-        "transcript": transcript.path_of(place, agent) or None,
+        "transcript": session.client_of(place, agent).transcript_of(place, agent) or None,
         "log": folder + "/agent.log",
         "unread": len(inbox.unread(place, agent).ids),
     }

@@ -9,10 +9,9 @@ from typing import NamedTuple
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
-from ibstatus.drivers.claude import transcript
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import session
-from ibstatus.rules import terminal_text
+from ibstatus.rules import names, terminal_text
 from ibstatus.store import agents, disk, places
 
 DEFAULT = 50
@@ -58,21 +57,25 @@ def shown(place: places.Place, agent: str, lines: int | None, everything: bool, 
         return None
     height = screen.count("\n")
     more = everything or (lines or 0) > height
-    if more and not insists and transcript.path_of(place, agent):
+    if more and not insists and transcript_of(place, agent):
         return None
     if more and not pane.alternate:
         screen = where.screen(pane, None if everything else lines) or screen
     return terminal_text.last(terminal_text.harmless(screen), None if everything else lines)
 
 
+def transcript_of(place: places.Place, agent: str) -> str:
+    return session.client_of(place, agent).transcript_of(place, agent)
+
+
 def from_transcript(place: places.Place, agent: str, lines: int | None) -> Looked:
-    path = transcript.path_of(place, agent)
+    path = transcript_of(place, agent)
     if not path:
         raise IbError(
             f"{agent} shows nothing: its session is not running, and there is no transcript of it",
             hint=f"ib resume {quoted(agent)}",
         )
-    return Looked(agent, TRANSCRIPT, transcript.as_text(path, lines), path)
+    return Looked(agent, TRANSCRIPT, session.client_of(place, agent).said(path, lines), path)
 
 
 def archived(place: places.Place, given: str) -> str:
@@ -81,27 +84,38 @@ def archived(place: places.Place, given: str) -> str:
         folders = [name for name in disk.listdir(place.home + "/archive") if len(name) > STAMP]
     except OSError:
         return ""
-    ids = {name[STAMP:] for name in folders}
-    meant = {given} if given in ids else {agent for agent in ids if given and agent.startswith(given)}
+    ids = {agent_of(name) for name in folders}
+    meant = names.meant(given, sorted(ids))
     if len(meant) != 1:
         return ""
-    return f"{place.home}/archive/{max(name for name in folders if name[STAMP:] in meant)}"
+    return f"{place.home}/archive/{max((name for name in folders if agent_of(name) in meant), key=age_of)}"
+
+
+def agent_of(folder: str) -> str:
+    """A second one of the same second ends in `.2`; no id holds a dot."""
+    return folder[STAMP:].partition(".")[0]
+
+
+def age_of(folder: str) -> tuple[str, int]:
+    number = folder.rpartition(".")[2]
+    return folder[:STAMP], int(number) if number.isdigit() else 1
 
 
 def from_archive(folder: str, lines: int | None) -> Looked:
     name = folder.rpartition("/")[2]
-    path = folder + "/output.log"
+    agent, path = agent_of(name), folder + "/output.log"
     try:
         text = disk.read_ours(path, LONGEST_LOG).decode("utf-8", "replace")
     except OSError as error:
-        raise IbError(f"{name[STAMP:]} is gone, and its archive holds no output", cause=str(error)) from None
-    note = f"{name[STAMP:]} is gone; this is from its archive {name}"
-    return Looked(name[STAMP:], ARCHIVE, terminal_text.last(terminal_text.harmless(text), lines), path, note)
+        raise IbError(f"{agent} is gone, and its archive holds no output", cause=str(error)) from None
+    note = f"{agent} is gone; this is from its archive {name}"
+    return Looked(agent, ARCHIVE, terminal_text.last(terminal_text.harmless(text), lines), path, note)
 
 
 def follow(place: places.Place, agent: str, lines: int | None) -> Iterator[str]:
     """The last lines of its transcript, then what comes, until its session is over."""
-    reader = transcript.Reader(transcript.path_of(place, agent))
+    client = session.client_of(place, agent)
+    reader = client.reader(client.transcript_of(place, agent))
     known = "\n\n".join(text.rstrip("\n") for text in reader.text())
     if known:
         yield terminal_text.last(known, lines)
@@ -115,10 +129,10 @@ def follow(place: places.Place, agent: str, lines: int | None) -> Iterator[str]:
             changed.clear()
             if time.monotonic() - asked >= LOOK_EVERY:
                 living, asked = is_living(place, agent), time.monotonic()
-            newest = transcript.path_of(place, agent)
+            newest = client.transcript_of(place, agent)
             if newest not in ("", reader.path):
                 yield from (text.rstrip("\n") for text in reader.text())
-                reader = transcript.Reader(newest)
+                reader = client.reader(newest)
             yield from (text.rstrip("\n") for text in reader.text())
     finally:
         watcher.close()

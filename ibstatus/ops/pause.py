@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from ibstatus.drivers.claude import transcript
+from ibstatus.drivers import clients
 from ibstatus.errors import IbError
 from ibstatus.ops import attend, authority, recover, session, session_end, slots, spawn_plan, start
 from ibstatus.rules import identity
@@ -52,7 +52,7 @@ def resume(place: places.Place, caller: identity.Caller, given: str, say: Callab
         try:
             if session.of(place, agent).pane() is not None:
                 raise IbError(f"{agent} is running", hint=f"ib look {agent}")
-            spawned_before = has_begun(place, agent)
+            spawned_before = clients.of(known).has_begun(place, agent)
             start.write_script(place, agent, known)
             start.run(place, agent, *(["resume"] if spawned_before else []))
         finally:
@@ -76,9 +76,3 @@ def check(place: places.Place, agent: str, known: dict[str, object]) -> None:
         hint = f"git worktree add {worktree} agent/{agent}"
         raise IbError(f"The worktree of {agent} is gone", hint=hint)
     spawn_plan.client()
-
-
-def has_begun(place: places.Place, agent: str) -> bool:
-    """Is there a conversation to go on with?"""
-    path = transcript.path_of(place, agent)
-    return bool(path) and disk.exists(path)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from ibstatus.drivers import terminal, tmux
+from ibstatus.drivers.claude.client import Claude
 from ibstatus.ops import session
 from ibstatus.rules import rousing, screens, standing
 from ibstatus.store import inbox, locks, meta, places, spool
@@ -36,9 +37,10 @@ class Seat(NamedTuple):
 
     socket: str
     pane: tmux.Pane
+    client: Claude
 
     def screen(self) -> screens.Screen:
-        return screens.read(terminal.styled(self.socket, self.pane))
+        return self.client.read(terminal.styled(self.socket, self.pane))
 
     def settled(self) -> screens.Screen:
         """One that is just being drawn shows nothing that could be read."""
@@ -97,7 +99,7 @@ def seat_of(place: places.Place, agent: str) -> "Seat | State":
         return "stopped" if "tmux_session" in meta.read(place, agent) else "unknown"
     if pane.dead:
         return "stopped"
-    return "unknown" if pane.in_mode else Seat(where.socket, pane)
+    return "unknown" if pane.in_mode else Seat(where.socket, pane, session.client_of(place, agent))
 
 
 def sent(place: places.Place, agent: str, seat: Seat, line: str, waiting: inbox.Unread) -> State:

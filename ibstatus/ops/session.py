@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-from ibstatus.drivers import tmux
-from ibstatus.store import config, fleet, places
+from ibstatus.drivers import clients, tmux
+from ibstatus.drivers.claude.client import Claude
+from ibstatus.store import config, fleet, meta, places
 
 
 class Session(NamedTuple):
@@ -22,6 +23,11 @@ def of(place: places.Place, agent: str) -> Session:
     """As it was written down when the agent was made; of one made by hand as it must be."""
     record = fleet.record_of(place, agent) or fleet.Record(agent, {})
     return Session(socket_of(place, record), fleet.session_of(place, record))
+
+
+def client_of(place: places.Place, agent: str) -> Claude:
+    """What runs in it."""
+    return clients.of(meta.read(place, agent))
 
 
 def socket_of(place: places.Place, record: fleet.Record) -> str:

@@ -5,9 +5,8 @@ import time
 import uuid
 from typing import Any, NamedTuple
 
-from ibstatus.drivers import git, installed
-from ibstatus.drivers.claude import command
-from ibstatus.errors import IbError, UsageError, quoted, visible
+from ibstatus.drivers import clients, git, installed
+from ibstatus.errors import IbError, UsageError, visible
 from ibstatus.ops import authority
 from ibstatus.rules import agent_prompt, identity, names, roles, settings, stamps, tool_rules
 from ibstatus.store import config, fleet, places, role_files
@@ -69,6 +68,7 @@ def made(place: places.Place, caller: identity.Caller, wanted: Wanted, cwd: str)
             "role": wanted.role,
             "base": base,
             "base_commit": commit,
+            "kind": clients.DEFAULT.kind,
             "client": program,
             "config_dir": os.environ.get("CLAUDE_CONFIG_DIR", ""),
             "allow": [*role.allow, *wanted.allow],
@@ -126,10 +126,9 @@ def client() -> str:
     """tmux and the client are there, or it is said before anything is made."""
     if not installed.path_of("tmux"):
         raise IbError("tmux is not installed, and an agent lives in it", hint="install tmux 3.2 or newer")
-    program = command.program()
+    program = clients.DEFAULT.program()
     if not program:
-        named = os.environ.get(command.SWITCH)
-        what = f"{quoted(named)} ({command.SWITCH})" if named else f"`{command.NAME}`"
+        what = clients.DEFAULT.wanted()
         raise IbError(
             f"{what} is not on your PATH", hint="npm install -g @anthropic-ai/claude-code; or set IB_CLAUDE to its path"
         )

@@ -5,8 +5,7 @@ import sys
 import time
 from typing import Any
 
-from ibstatus.drivers import git, tmux
-from ibstatus.drivers.claude import command
+from ibstatus.drivers import clients, git, tmux
 from ibstatus.errors import IbError
 from ibstatus.ops import agent_settings, session, worktree_include
 from ibstatus.rules import roles, start_script
@@ -42,7 +41,8 @@ def write_files(place: places.Place, agent: str) -> None:
 def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None:
     """Settings and start.sh, made anew: the project's settings, or where ib is, may have changed."""
     folder = place.agent_dir(agent)
-    launch = command.Launch(
+    client = clients.of(known)
+    launch = clients.Launch(
         str(known["client"]),
         str(known["session_id"]),
         agent_settings.write(place, agent),
@@ -55,10 +55,10 @@ def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None
         folder,
         worktree_of(place, agent, known),
         place.root,
-        command.begin(launch),
-        command.again(launch),
+        client.begin(launch),
+        client.again(launch),
         [sys.executable, "-P", "-m", "ibstatus", "session-ended", "--repo", place.root, agent],
-        command.LEFT_BEHIND,
+        client.left_behind,
         beside_python("ib"),
         [("CLAUDE_CONFIG_DIR", str(known["config_dir"]))] if known.get("config_dir") else [],
     )

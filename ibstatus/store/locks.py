@@ -1,7 +1,7 @@
 """Locks: `flock` on files under .ittybitty/locks/ that are never unlinked. A held lock is also a sign of life.
 
-Held together only in this order: setup < supervisor < node < init < fold < messages < questions < one cursor < queue
-< one agent < git.
+Held together only in this order: spawn < one agent's work < typing to one agent < setup < supervisor < node < init
+< fold < messages < questions < one cursor < queue < one agent < git.
 """
 
 from ibstatus.store import disk

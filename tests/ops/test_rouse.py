@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import terminal
+from ibstatus.drivers import clients, terminal
 from ibstatus.ops import rouse
 from ibstatus.rules import rousing
 from ibstatus.store import disk, events, inbox, meta, places, standing
@@ -233,7 +233,7 @@ def test_what_a_person_types_meanwhile_is_theirs(repo: places.Place, start: Star
     assert terminal.paste("ib", agent.pane, line)
     agent.until(lambda: line in agent.screen.draft)
 
-    assert rouse.taken_back(rouse.Seat("ib", agent.pane), line) == "draft"
+    assert rouse.taken_back(rouse.Seat("ib", agent.pane, clients.DEFAULT), line) == "draft"
 
     agent.until(lambda: agent.screen.draft == "mine")
     assert agent.prompts() == []

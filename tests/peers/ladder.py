@@ -40,7 +40,7 @@ class Ladder:
         """All hooks of ib but these; the ends of turns and the dialogs are recorded as well."""
         wanted = hook_settings.wanted((sys.executable, str(STUB)))
         self.hooks.settings["hooks"] = hook_settings.as_values([hook for hook in wanted if hook.hook not in without])
-        for event in ("UserPromptSubmit", "Stop", "PermissionRequest", "FileChanged", "CwdChanged"):
+        for event in ("SessionStart", "UserPromptSubmit", "Stop", "PermissionRequest", "FileChanged", "CwdChanged"):
             self.hooks.on(event)
         self.hooks.write()
 

@@ -4,6 +4,7 @@ import os
 from typing import NamedTuple
 
 from ibstatus.drivers import installed
+from ibstatus.errors import quoted
 
 SWITCH = "IB_CLAUDE"
 NAME = "claude"
@@ -23,6 +24,12 @@ class Launch(NamedTuple):
     model: str = ""
     yolo: bool = False
     printing: bool = False
+
+
+def wanted() -> str:
+    """What is looked for, in words."""
+    named = os.environ.get(SWITCH)
+    return f"{quoted(named)} ({SWITCH})" if named else f"`{NAME}`"
 
 
 def program() -> str:

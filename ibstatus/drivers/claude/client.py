@@ -1,0 +1,44 @@
+"""Claude Code as ops see it. Another kind of client is a class with these names, in a package beside this one."""
+
+from typing import Any
+
+from ibstatus.drivers.claude import command, transcript
+from ibstatus.rules import agent_settings, hook_commands, screens
+from ibstatus.rules.screen_dialogs import Dialog
+from ibstatus.store import places
+
+
+class Claude:
+    kind = "claude"
+    left_behind = command.LEFT_BEHIND
+    wanted = staticmethod(command.wanted)
+    program = staticmethod(command.program)
+    begin = staticmethod(command.begin)
+    again = staticmethod(command.again)
+    read = staticmethod(screens.read)
+    steps = staticmethod(screens.step_to)
+    transcript_of = staticmethod(transcript.path_of)
+    said = staticmethod(transcript.as_text)
+    last_message = staticmethod(transcript.last_message)
+    reader = transcript.Reader
+
+    def answer(self, dialog: Dialog, yolo: bool) -> str:
+        """What ib itself answers at a start: trust is what making an agent here has given. '' for anything else."""
+        if dialog.which == "trust":
+            return "Yes"
+        return "Yes, I accept" if dialog.which == "bypass" and yolo else ""
+
+    def settings(
+        self,
+        agent: agent_settings.Agent,
+        base: str,
+        program: hook_commands.Program,
+        *given: agent_settings.Permissions,
+        path: str,
+    ) -> dict[str, Any]:
+        """What its session is started with; `base` is the text of the project's own, from `path`."""
+        return agent_settings.build(agent, agent_settings.base_of(base, path), program, *given, path=path)
+
+    def has_begun(self, place: places.Place, agent: str) -> bool:
+        """Is there a conversation to go on with?"""
+        return bool(transcript.path_of(place, agent))
