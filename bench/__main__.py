@@ -40,7 +40,12 @@ def main(words: list[str]) -> int:
 
 
 def write_down(table: str) -> None:
+    """What was measured now; the rows of parts that were not asked for stay."""
     text = README.read_text(encoding="utf-8")
+    known = re.search(r"<!-- bench -->\n(.*?)<!-- /bench -->", text, flags=re.S)
+    rows = {line.split("|")[1]: line for line in (known[1] if known else "").splitlines()}
+    rows |= {line.split("|")[1]: line for line in table.splitlines()}
+    table = "\n".join(rows.values())
     marked = re.sub(r"(<!-- bench -->\n).*?(<!-- /bench -->)", lambda m: m[1] + table + "\n" + m[2], text, flags=re.S)
     README.write_text(marked, encoding="utf-8")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench import ground
+from bench import ground, hot
 from ibstatus.store import places
 
 ROUNDS = 15
@@ -37,6 +37,7 @@ def measure(rounds: int = ROUNDS) -> list[ground.Row]:
             "≤ 5 ×",
             ratio <= 5,
         ),
+        ground.Row("the same in instructions, its git and tmux left out", f"{cost():.2f} ×", "stated", True),
         ground.Row(
             f"{AGENTS} `ib new-agent` at once: until all agents are at work", f"{seconds:.1f} s", "≤ 5 s", seconds <= 5
         ),
@@ -85,3 +86,15 @@ def ten_at_once(place: places.Place) -> float:
             break
         time.sleep(0.05)
     return time.monotonic() - before
+
+
+def cost() -> float:
+    """Instructions of `ib new-agent` itself over those of `ib --version`: what a noisy machine cannot blur."""
+    with ground.repository() as place, terminal(place):
+        subprocess.run(
+            ground.ib("new-agent", "--name", "warm", f"Work\n{SCRIPT}"), cwd=place.root, check=True, capture_output=True
+        )
+        words = [
+            hot.instructions(ground.ib(*args), place.root) for args in (["--version"], ["new-agent", f"Work\n{SCRIPT}"])
+        ]
+    return words[1] / words[0]

@@ -37,7 +37,7 @@ class Living:
         env = [f"CLAUDE_CONFIG_DIR={config}", f"FAKE_CLAUDE_SCRIPT={self.folder}/script", "CLAUDECODE="]
         argv = ["env", *(env if script else env[:1]), sys.executable, "-m", "ibstatus.fake_claude"]
         argv += ["--permission-mode", "bypassPermissions", "--session-id", self.session, "--settings", settings]
-        driver.start(self.where.socket, self.where.name, str(self.worktree), argv)
+        driver.start(self.where.socket, self.where.name, str(self.worktree), argv, name)
         pane = self.where.pane()
         assert pane is not None
         self.pane = pane
@@ -81,6 +81,11 @@ class Living:
         """All that its model was shown."""
         path = next(iter((self.config / "projects").glob(f"*/{self.session}.jsonl")), None)
         return [tuple(entry) for entry in hearing.heard(str(path))] if path is not None else []  # type: ignore[misc]
+
+    def hears(self, text: str) -> int:
+        """How often; the hook has told it a moment before the client writes it down."""
+        self.until(lambda: self.has_heard(text))
+        return self.has_heard(text)
 
     def has_heard(self, text: str) -> int:
         return sum(said.count(text) for _, said in self.heard())

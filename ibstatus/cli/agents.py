@@ -9,7 +9,7 @@ from types import FrameType
 import click
 
 from ibstatus.cli import calling, output, watched
-from ibstatus.cli.say import agent_ids
+from ibstatus.cli.say import agent_ids, as_json
 from ibstatus.errors import UsageError
 from ibstatus.ops import attend as attending
 from ibstatus.ops import pause as pausing
@@ -39,7 +39,7 @@ class Told(BaseException):
 @click.option("--allow-tools", metavar="RULES", multiple=True, help='Also allowed: "Bash(npm test:*),WebFetch"')
 @click.option("--deny-tools", metavar="RULES", multiple=True, help="Never allowed; wins over what is")
 @click.option("--prompt-file", metavar="FILE", default="", help="The task is in this file, - for standard input")
-@click.option("--json", "json", is_flag=True, help="Print one JSON document")
+@as_json
 def new_agent(
     prompt: tuple[str, ...],
     name: str,
@@ -134,7 +134,8 @@ class taken_back_when_told:
 
 @click.command(short_help="End an agent's session; its work and conversation stay")
 @click.argument("agent", shell_complete=agent_ids)
-def pause(agent: str) -> int:
+@as_json
+def pause(agent: str, json: bool) -> int:
     """End the session of an agent. Its worktree, branch and conversation stay; `ib resume` goes on with it.
 
     \b
@@ -144,13 +145,17 @@ def pause(agent: str) -> int:
     at = calling.place()
     paused = pausing.pause(at, calling.caller(at), agent, output.talk)
     watched.keep_watched(at)
-    output.data(f"Agent paused. Use 'ib resume {paused}' to continue.")
+    if json:
+        output.as_json({"id": paused, "state": "stopped"})
+    else:
+        output.data(f"Agent paused. Use 'ib resume {paused}' to continue.")
     return 0
 
 
 @click.command(short_help="Go on with an agent whose session has ended")
 @click.argument("agent", shell_complete=agent_ids)
-def resume(agent: str) -> int:
+@as_json
+def resume(agent: str, json: bool) -> int:
     """Start the session of a stopped agent again, where its conversation was; it is told to go on.
 
     \b
@@ -160,7 +165,10 @@ def resume(agent: str) -> int:
     at = calling.place()
     resumed = pausing.resume(at, calling.caller(at), agent, output.talk)
     watched.keep_watched(at)
-    output.data(f"Agent resumed: {resumed}")
+    if json:
+        output.as_json({"id": resumed, "state": "creating"})
+    else:
+        output.data(f"Agent resumed: {resumed}")
     output.talk(f"Use 'ib look {resumed}' to view output")
     return 0
 
@@ -169,7 +177,7 @@ def resume(agent: str) -> int:
 @click.argument("agent", shell_complete=agent_ids)
 @click.argument("manager", required=False, default="", shell_complete=agent_ids)
 @click.option("--none", "nobody", is_flag=True, help="It reports to the user")
-@click.option("--json", "json", is_flag=True, help="Print one JSON document")
+@as_json
 def reassign(agent: str, manager: str, nobody: bool, json: bool) -> int:
     """Put an agent under another manager, or under none. All three are told. Its branch stays where it is.
 

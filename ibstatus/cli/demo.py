@@ -16,7 +16,8 @@ DIM = "bright_black"
 @click.option("--color/--no-color", "colour", default=None, help="Colour, also when this is no terminal")
 def demo(colour: bool | None) -> int:
     """Run the main job in a throw-away repository, with the real commands, and show it. Nothing of yours is touched."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the throw-away folder goes in any case
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)  # so that the throw-away folder goes in any case
     with closing(op.show()) as show:
         for line in show:
             output.data(shown(line), colour)

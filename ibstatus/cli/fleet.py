@@ -1,5 +1,6 @@
 """list, tree, status."""
 
+import sys
 import time
 
 import click
@@ -34,7 +35,7 @@ def list_agents(manager: str | None, json: bool) -> int:
     if json:
         output.as_json(found)
         return 0
-    output.data(status_text.rows(found) if found else status_text.NONE_YET)
+    output.data(status_text.rows(found, sys.stdout.isatty()) if found else status_text.NONE_YET)
     if found:
         output.data("\n" + status_text.counted(found, int(config.value(at, "maxAgents"))))
     return 0

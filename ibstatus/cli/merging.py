@@ -25,6 +25,8 @@ into_branch = click.option("--into", metavar="BRANCH", default="", help="Merge i
 def merge(agent: str, into: str, force: bool, test: str, json: bool) -> int:
     """Merge the branch agent/ID into the branch that is checked out here, then archive and close the agent.
 
+    An agent that was begun on another branch takes that branch's commits along only where --into says so.
+
     Conflicts, uncommitted files and a failing test are found before anything is changed. Your own merge is a merge
     commit; a manager's merge into its own branch stays linear. `ib undo` takes it back.
 
@@ -34,10 +36,14 @@ def merge(agent: str, into: str, force: bool, test: str, json: bool) -> int:
       ib merge worker-a --into release --test "make check"
     """
     at = calling.place()
-    wish = op.Wish(agent, into, test, os.getcwd())
+    wish = op.Wish(agent, into, test, os.getcwd(), force)
 
     def agree(lines: list[str]) -> bool:
-        return agreed(lines, force, f"ib merge {quoted(agent)}{f' --into {quoted(into)}' if into else ''} --force")
+        return agreed(
+            lines,
+            force,
+            f"ib merge {quoted(agent)}{f' --into {quoted(into)}' if into else ''}{merge_text.typed(True, test)}",
+        )
 
     merged = op.merge(at, calling.caller(at), wish, agree, lambda text: output.talk(visible(text)))
     if merged is None:

@@ -46,13 +46,16 @@ def as_json(value: Any) -> None:
 
 
 def talk(text: str) -> None:
-    """A line for the person, on stderr."""
-    click.echo(text, err=True)
+    """A line for the person, on stderr. Nobody may be left to read it: what is being done goes on."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        pass
 
 
 def warn(text: str) -> None:
     if text:
-        click.echo(f"Warning: {text}.", err=True)
+        talk(f"Warning: {text}.")
 
 
 def fail(error: IbError) -> int:
@@ -73,7 +76,7 @@ def usage(error: click.UsageError) -> UsageError:
             f"{command} --help" if command == "ib" else f"put -- before text that starts with a dash; {command} --help"
         )
         hint = f"{command} {near[0]}" if near else dash
-    sentence = error.format_message().partition(" Did you mean ")[0]
+    sentence = " ".join(error.format_message().partition(" Did you mean ")[0].split())
     return UsageError(sentence.rstrip("."), hint=hint)
 
 

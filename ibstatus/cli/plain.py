@@ -46,6 +46,10 @@ def put(fd: int, text: str) -> None:
 def caller_at(place: places.Place) -> identity.Caller:
     session = posix.environ.get(b"CLAUDE_CODE_SESSION_ID", b"")
     terminal = not session and (posix.isatty(0) or posix.isatty(2))
+    if place.stranger and not (terminal and b"CLAUDECODE" not in posix.environ):
+        from ibstatus.rules import access
+
+        raise IbError(access.ELSEWHERE, hint=access.BACK)
     return identity.caller_of(place.agent, session.decode("utf-8", "surrogateescape"), terminal, place.proven)
 
 

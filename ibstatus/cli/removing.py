@@ -69,7 +69,8 @@ def say_undo(name: str, json: bool) -> None:
 def kill(ids: tuple[str, ...], tree: bool, force: bool, json: bool) -> int:
     """End agents: their Claude, session, worktree and branch. Their papers go to .ittybitty/archive.
 
-    Everything that is lost by it, uncommitted work included, is kept for `ib undo` for 30 days.
+    Everything that is lost by it, uncommitted work included, is kept for `ib undo` for 30 days. Only where
+    all of that is more than 1 GiB, big files that git ignores go earlier, the oldest first.
 
     \b
     Examples:
@@ -182,8 +183,9 @@ def undoable(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 @click.command(short_help="Take back a kill, merge, nuke or gc")
 @click.argument("name", metavar="[NAME|AGENT]", required=False, default="", shell_complete=undoable)
 @click.option("-l", "--list", "listed", is_flag=True, help="Show what can be taken back, newest first")
+@click.option("--keep-merge", is_flag=True, help="After a merge: only the agent comes back, the branch keeps its work")
 @as_json
-def undo(name: str, listed: bool, json: bool) -> int:
+def undo(name: str, listed: bool, keep_merge: bool, json: bool) -> int:
     """Bring back what the last kill, merge, nuke or gc took away, or the one that is named: agents with branch,
     worktree, index, every file and their mail. They are stopped then.
 
@@ -196,7 +198,7 @@ def undo(name: str, listed: bool, json: bool) -> int:
     at = calling.place()
     if listed:
         return list_undo(at, json)
-    group = undoing.undo(at, name, said)
+    group = undoing.undo(at, name, said, keep_merge)
     watched.keep_watched(at)
     back = [record.agent for record in group if record.agent != undo_log.MAIL]
     if json:
@@ -215,7 +217,8 @@ def list_undo(at: places.Place, json: bool) -> int:
         return 0
     for record in known:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.at))
-        output.data(f"{record.name:<34}{record.kind:<7}{record.agent:<20}{when}{leftovers.size(record.size):>7}")
+        size = leftovers.size(record.size)
+        output.data(f"{record.name:<32}  {record.kind:<5}  {record.agent:<16}  {when}  {size:>6}")
     if not known:
         output.talk("Nothing to undo.")
     return 0
@@ -255,7 +258,8 @@ def gc(force: bool, include: tuple[str, ...], json: bool) -> int:
         if json:
             output.as_json([one._asdict() for one in found])
         else:
-            output.talk("Nothing to remove." if not found else "Nothing of this is removed without --include.")
+            without = "Nothing of this is removed without --include (dirty, active or unknown)."
+            output.talk("Nothing to remove." if not found else without)
         return 0
     if not force:
         total = leftovers.size(sum(one.size for one in chosen))

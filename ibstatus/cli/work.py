@@ -20,7 +20,8 @@ from ibstatus.store import agents, places
 @click.option("--external", is_flag=True, help="In the program that externalDiffTool names")
 @as_json
 def diff(agent: str, stat: bool, committed: bool, external: bool, json: bool) -> int:
-    """Show an agent's whole work since it left the branch it would be merged into: committed, uncommitted, untracked.
+    """Show an agent's whole work: committed, uncommitted, untracked. It counts from where the agent left its manager's
+    branch; without a manager, from where it left the branch that it began at.
 
     Inside an agent's worktree ID is that agent. git shows it, with your pager and colours.
 
@@ -51,14 +52,23 @@ def meant(at: places.Place, given: str) -> str:
 
 def show_agent(at: places.Place, agent: str, json: bool) -> int:
     """`ib status ID`."""
-    work = op.of(at, agents.resolve(at, agent), os.getcwd())
+    who = agents.resolve(at, agent)
+    work, now = op.of(at, who, os.getcwd()), op.now(at, who)
     if json:
-        output.as_json(facts(work))
+        output.as_json({**facts(work), **facts_now(now)})
         return 0
     line = work.line
     commits = [(commit.short, commit.subject) for commit in work.commits]
-    output.data(work_text.work(line.agent, line.name, line.worktree, line.into, commits, work.changes, work.summary))
+    known = work_text.now(now.agent, now.questions)
+    text = work_text.work(line.agent, line.name, line.worktree, line.into, commits, work.changes, work.summary, known)
+    output.data(text)
     return 0
+
+
+def facts_now(now: op.Now) -> dict[str, object]:
+    one = now.agent
+    known = {"state": one.state, "reason": one.reason, "age": one.age, "task": one.prompt} if one else {}
+    return {**known, "questions": [{"id": ident, "question": text} for ident, text in now.questions]}
 
 
 def facts(work: op.Work) -> dict[str, object]:

@@ -48,6 +48,19 @@ def inside(folder: str) -> list[psutil.Process]:
     return distinct(one for one in psutil.process_iter() if is_in(one, folder))
 
 
+def using(folder: str, agent: str) -> list[psutil.Process]:
+    """Whoever stands there, has a file of it open, or is this agent, of whatever repository."""
+    known = psutil.process_iter()
+    return distinct(one for one in known if is_in(one, folder) or says_agent(one, agent) or has_open(one, folder))
+
+
+def has_open(process: psutil.Process, folder: str) -> bool:
+    try:
+        return any(file.path.startswith(folder + "/") for file in process.open_files())
+    except (psutil.Error, OSError):
+        return False
+
+
 def is_in(process: psutil.Process, folder: str) -> bool:
     try:
         cwd = process.cwd().removesuffix(" (deleted)")

@@ -1,11 +1,8 @@
-"""The checkouts of a repository: which branch each has, what is uncommitted there, and how one is brought along."""
+"""The checkouts of a repository: which branch each has, and what is uncommitted there."""
 
 import os
 import shutil
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from ibstatus.drivers import git_refs
@@ -20,8 +17,6 @@ UNDER_WAY = {
     "sequencer": "a cherry-pick or revert",
 }
 QUIETLY = ("-c", f"core.hooksPath={os.devnull}")
-PLAIN = ("--ff-only", "--no-squash", "--commit", "--no-autostash", "--quiet")
-PATIENCE, STEP = 3.0, 0.02
 GITLINK = "160000"
 
 
@@ -132,53 +127,7 @@ def objection(checkout: str, before: str, after: str) -> str:
         except OSError:
             return ""
         git_refs.asked(checkout, "update-index", "-q", "--refresh", env=env)
-        done = git_refs.asked(checkout, "read-tree", "-n", "-m", "-u", before, after, env=env)
+        done = git_refs.asked(
+            checkout, "read-tree", "--no-recurse-submodules", "-n", "-m", "-u", before, after, env=env
+        )
     return git_refs.complaint(done.err) if done.code else ""
-
-
-def fast_forward(checkout: str, after: str, why: str) -> str:
-    """The branch of this checkout and its files, by git's own merge: with its reflog and its hooks. '' when done."""
-    env = {"GIT_REFLOG_ACTION": why}
-    return patiently(checkout, "merge", *PLAIN, after, env=env)
-
-
-def bring(checkout: str, before: str, after: str) -> str:
-    """Index and files alone, from one commit to another; local changes stay, or nothing is done. '' when done."""
-    return patiently(checkout, "read-tree", "-m", "-u", before, after, env={})
-
-
-def patiently(checkout: str, *args: str, env: dict[str, str]) -> str:
-    """Another git may be at work on the index for a moment, ours included."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        done = git_refs.asked(checkout, *args, env=env)
-        if done.code == 0:
-            return ""
-        if "index.lock" not in done.err or time.monotonic() > until:
-            return git_refs.complaint(done.err)
-        time.sleep(STEP)
-
-
-def settled(checkout: str) -> str:
-    """A git that was started by a killed one of us may still be at it. The lock that it does not let go of, or ''."""
-    until, lock = time.monotonic() + PATIENCE / 3, git_dir(checkout) + "/index.lock"
-    while os.path.lexists(lock):
-        if time.monotonic() > until:
-            return lock
-        time.sleep(STEP)
-    return ""
-
-
-@contextmanager
-def throw_away(cwd: str, commit: str) -> Iterator[str]:
-    """A detached checkout of this commit in the temp folder, without hooks; gone afterwards."""
-    folder = tempfile.mkdtemp(prefix="ib-checkout-")
-    path = folder + "/repo"
-    try:
-        done = git_refs.asked(cwd, *QUIETLY, "worktree", "add", "--quiet", "--force", "--detach", path, commit)
-        if done.code:
-            raise IbError("git could not check it out", cause=git_refs.complaint(done.err), hint="git worktree list")
-        yield path
-    finally:
-        git_refs.asked(cwd, "worktree", "remove", "--force", "--force", path)
-        shutil.rmtree(folder, ignore_errors=True)

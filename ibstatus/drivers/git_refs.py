@@ -92,6 +92,12 @@ def commits(cwd: str, before: str, after: str, *options: str) -> list[Commit]:
     return [Commit(line.partition(" ")[0], line.partition(" ")[2]) for line in lines if line]
 
 
+def changed(cwd: str, before: str, after: str) -> set[str]:
+    """The paths in which two commits differ."""
+    done = asked(cwd, "diff-tree", "--no-renames", "--name-only", "-r", "-z", before, after)
+    return {name for name in os.fsdecode(done.out).split("\0") if name}
+
+
 def move(cwd: str, ref: str, before: str, after: str, why: str) -> str:
     """'' when the ref was `before` and is `after` now; else what git says."""
     done = asked(cwd, "update-ref", "--create-reflog", "-m", why, ref, after, before)

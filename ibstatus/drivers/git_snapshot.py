@@ -38,10 +38,10 @@ def save(worktree: str, admin: str, ref: str, message: str, also: Iterable[str] 
     tree = tree_of(worktree, found)
     head = git_worktree.head(worktree)
     parents = [head] if head else []
-    parents.append(commit(worktree, index_tree(worktree), parents, f"index of {message}"))
+    parents.append(commit(worktree, index_tree(worktree), parents, f"{message}: index"))
     others = [oid for oid in dict.fromkeys([*also, *git_worktree.named_commits(worktree, admin)]) if oid != head]
     if others:
-        parents.append(commit(worktree, tree, others, f"commits of {message}"))
+        parents.append(commit(worktree, tree, others, f"{message}: commits that it named"))
     whole = commit(worktree, tree, parents, message)
     hold(worktree, ref, whole)
     return Snapshot(whole, {path: look(status) for path, status in found.items()}, unusual(found))
@@ -62,6 +62,12 @@ def names(worktree: str) -> set[bytes]:
     """Tracked and new files, as far as git could hold them."""
     out = asked(worktree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     return {path for path in out.split(b"\0") if path and not any(part.lower() == b".git" for part in path.split(b"/"))}
+
+
+def ignored(worktree: str) -> list[bytes]:
+    """Whole folders where everything in them is."""
+    out = asked(worktree, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    return [path for path in out.split(b"\0") if path]
 
 
 def walk(top: bytes, wanted: set[bytes]) -> Iterator[tuple[bytes, os.stat_result]]:

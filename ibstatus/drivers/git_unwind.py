@@ -3,17 +3,19 @@
 import os
 import tempfile
 
-from ibstatus.drivers import git_checkouts, git_refs
+from ibstatus.drivers import git_along, git_refs
 
 
-def put_back(checkout: str, before: str, after: str) -> str:
-    """Index and files, as far as they are what `after` has; what a person has changed stays. '' when done."""
+def put_back(checkout: str, ref: str, before: str, after: str) -> str:
+    """Index and files of this branch, as far as they are what `after` has; a person's changes stay. '' when done."""
+    if git_refs.head_of(checkout) != ref:
+        return ""
     options = ("--name-status", "--no-renames", "-r", "-z")
     listed = names(git_refs.asked(checkout, "diff-tree", *options, before, after).out)
     changed = dict(zip(listed[1::2], listed[::2], strict=False))
     staged = names(git_refs.asked(checkout, "diff-index", "--cached", "--name-only", "-z", before).out)
     if not changed.keys().isdisjoint(staged):  # it came to the end of its checkout, and wrote the index
-        return git_checkouts.bring(checkout, after, before)
+        return git_along.bring(checkout, ref, after, before)
     unwind(checkout, before, after, changed)
     return ""
 

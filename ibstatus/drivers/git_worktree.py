@@ -24,11 +24,6 @@ class Worktree(NamedTuple):
     prunable: bool
 
 
-def seat(place: places.Place) -> str:
-    """A folder in which git can be asked about the repository, also where a bare one stands beside its worktrees."""
-    return place.root if disk.exists(place.root + "/.git") else place.common
-
-
 def worktrees(root: str) -> list[Worktree]:
     found = []
     for block in git_index.asked(root, "worktree", "list", "--porcelain", "-z").out.split(b"\0\0"):

@@ -12,10 +12,27 @@ from ibstatus.drivers import installed, processes
 from ibstatus.errors import IbError
 
 PATIENCE = 10.0
-NO_SERVER = ("no server running", "error connecting", "server exited", "No such file or directory")
+NO_SERVER = (
+    "no server running",
+    "error connecting",
+    "server exited",
+    "lost server",
+    "no current target",
+    "No such file or directory",
+)
 GONE = ("can't find", *NO_SERVER)
 WIDTH, HEIGHT = 160, 48
-FIELDS = ("session_id", "pane_id", "pane_pid", "pane_dead", "alternate_on", "pane_in_mode", "session_name")
+LEAVING = " #{prefix} d leaves it running "
+FIELDS = (
+    "@ib_session",
+    "session_id",
+    "pane_id",
+    "pane_pid",
+    "pane_dead",
+    "alternate_on",
+    "pane_in_mode",
+    "session_name",
+)
 OWN = ("TMUX", "TMUX_PANE", "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION")
 
 
@@ -57,32 +74,37 @@ def asked(socket: str, *args: str, data: bytes | None = None) -> processes.Ended
 
 
 def sessions(socket: str) -> frozenset[str] | None:
-    """The names of all sessions; None when tmux cannot be asked."""
-    done = asked(socket, "list-sessions", "-F", "#{session_name}")
-    if done.code == 0:
-        return frozenset(done.out.splitlines())
-    return frozenset() if any(words in done.err for words in NO_SERVER) else None
+    """The names of all sessions in which something runs; None when tmux cannot be asked."""
+    known = panes(socket)
+    return None if known is None else frozenset(name for name, pane in known.items() if not pane.dead)
 
 
 def panes(socket: str) -> dict[str, Pane] | None:
-    """The first pane of every session, by the session's name; None when tmux cannot be asked."""
+    """By the name that each session was given at its start: renamed, split or with more windows, the pane that ib has
+    made is still the one. Of any other session its first pane. None when tmux cannot be asked."""
     done = asked(socket, "list-panes", "-a", "-F", "\t".join(f"#{{{field}}}" for field in FIELDS))
     if done.code:
         return {} if any(words in done.err for words in NO_SERVER) else None
-    found: dict[str, Pane] = {}
+    marked: dict[str, Pane] = {}
+    others: dict[str, Pane] = {}
     for line in done.out.splitlines():
-        session_id, pane, pid, dead, alternate, mode, name = line.split("\t", len(FIELDS) - 1)
-        found.setdefault(name, Pane(name, session_id, pane, int(pid or 0), dead == "1", alternate == "1", mode != "0"))
-    return found
+        mark, session_id, pane, pid, dead, alternate, mode, name = line.split("\t", len(FIELDS) - 1)
+        found = Pane(name, session_id, pane, int(pid or 0), dead == "1", alternate == "1", mode != "0")
+        (marked if mark else others).setdefault(mark or name, found)
+    return {**others, **marked}
 
 
 def pane_of(socket: str, session: str) -> Pane | None:
-    """None when there is no session of exactly this name, or no tmux to ask."""
-    return (panes(socket) or {}).get(session)
+    """None when there is surely no session of exactly this name."""
+    known = panes(socket)
+    if known is None:
+        raise IbError("tmux cannot be asked", hint=f"tmux -L {socket} list-sessions, which says why; ib doctor")
+    return known.get(session)
 
 
-def start(socket: str, session: str, cwd: str, argv: Sequence[str]) -> None:
-    """A session that runs this program, with the environment of the caller, whoever started the server."""
+def start(socket: str, session: str, cwd: str, argv: Sequence[str], title: str) -> None:
+    """A session that runs this program, with the environment of the caller, whoever started the server. `title`: what
+    the window is called, so that who attaches sees where they are."""
     names = [name for name in os.environ if name not in OWN and name.isidentifier()]
     done = asked(
         socket,
@@ -97,6 +119,8 @@ def start(socket: str, session: str, cwd: str, argv: Sequence[str]) -> None:
         "-d",
         "-s",
         session,
+        "-n",
+        title,
         "-x",
         str(WIDTH),
         "-y",
@@ -106,13 +130,25 @@ def start(socket: str, session: str, cwd: str, argv: Sequence[str]) -> None:
         "--",
         *argv,
     )
+    if done.code == 0:
+        there = f"={session}:"
+        options = (("status-left", f" {title}  "), ("status-left-length", "44"), ("status-right", LEAVING))
+        commands = [["set-option", "-t", there, *option] for option in options]
+        asked(socket, *chained([["set-option", "-p", "-t", there, "@ib_session", session], *commands]))
     if done.code:
         raise IbError(f"tmux could not start the session {session}", cause=done.err, hint="ib doctor")
 
 
+def chained(commands: Sequence[Sequence[str]]) -> list[str]:
+    """Several commands in one call."""
+    return [word for command in commands for word in (*command, ";")][:-1]
+
+
 def end(socket: str, session: str) -> bool:
-    """Kill the session of exactly this name; False when there is none (any more)."""
-    return asked(socket, "kill-session", "-t", f"={session}").code == 0
+    """Kill the pane that was made under this name, wherever it is now, and its session; False when there is neither."""
+    pane = (panes(socket) or {}).get(session)
+    gone = pane is not None and asked(socket, "kill-pane", "-t", pane.id).code == 0
+    return asked(socket, "kill-session", "-t", f"={session}").code == 0 or gone
 
 
 def capture(socket: str, pane: str, history: int | None = 0) -> str | None:

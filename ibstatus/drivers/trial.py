@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 from typing import NamedTuple
 
-from ibstatus.drivers import git, processes
+from ibstatus.drivers import ending, git, processes
 
 LAST_BYTES, LAST_LINES = 1 << 14, 20
 
@@ -19,9 +19,27 @@ def run(command: str, cwd: str) -> Tried:
     """Output goes to a file: what the command leaves running in the background cannot keep us here."""
     env = {key: value for key, value in os.environ.items() if key not in git.POINTERS}
     with tempfile.TemporaryFile() as out:
-        argv = ["sh", "-c", command]
-        done = subprocess.run(
-            argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, check=False
+        code = waited_for(
+            subprocess.Popen(
+                ["sh", "-c", command],
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         )
         out.seek(max(0, out.seek(0, os.SEEK_END) - LAST_BYTES))
-        return Tried(done.returncode, processes.text(out.read()).splitlines()[-LAST_LINES:])
+        return Tried(code, processes.text(out.read()).splitlines()[-LAST_LINES:])
+
+
+def waited_for(running: "subprocess.Popen[bytes]") -> int:
+    """When we are cut off it is ended with all that it has started."""
+    try:
+        return running.wait()
+    except BaseException:
+        family = ending.family(running.pid)
+        ending.end(family, family)
+        running.wait()
+        raise

@@ -98,6 +98,7 @@ def policy_of(place: places.Place, agent: str) -> guard.Policy:
         home=home_folder(),
         manager=meta.get("worker") is not True,
         yolo=meta.get("yolo") is True,
+        safe=place.safe,
     )
 
 

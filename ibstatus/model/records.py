@@ -71,7 +71,8 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class Agent(msgspec.Struct, frozen=True):
-    """One agent as `status.json` and `ib list --json` show it. Times are seconds since 1970."""
+    """One agent as `status.json` and `ib list --json` show it. Times are seconds since 1970. `marks`: what is unusual
+    about it: yolo, no-worktree, its role."""
 
     id: str
     state: str
@@ -86,6 +87,7 @@ class Agent(msgspec.Struct, frozen=True):
     model: str = ""
     worker: bool = False
     problem: str = ""
+    marks: list[str] = []
 
 
 class Wake(msgspec.Struct, frozen=True):

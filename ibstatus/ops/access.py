@@ -2,7 +2,7 @@
 
 from ibstatus.errors import IbError, quoted
 from ibstatus.rules import access, roles
-from ibstatus.store import fleet, places
+from ibstatus.store import fleet, places, tokens
 
 
 def check(words: list[str]) -> None:
@@ -10,12 +10,21 @@ def check(words: list[str]) -> None:
     try:
         place = places.here()
     except (IbError, OSError):
-        return
+        return elsewhere(words) if tokens.claimed() else None
+    if place.stranger:
+        return elsewhere(words)
     if not place.agent:
-        return
+        return None
     record = fleet.record_of(place, place.agent)
     meta = record.meta if record is not None else {}
     manager = roles.role_of(place.agent, meta) == roles.MANAGER
-    reason = access.refusal(words, manager, meta.get("yolo") is True)
+    reason = access.refusal(words, manager, meta.get("yolo") is True, place.proven)
     if reason:
         raise IbError(reason, hint=f"only if you are no agent and have strayed in here: cd {quoted(place.root)}")
+    return None
+
+
+def elsewhere(words: list[str]) -> None:
+    reason = access.elsewhere(words)
+    if reason:
+        raise IbError(reason, hint=access.BACK)

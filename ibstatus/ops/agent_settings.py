@@ -14,8 +14,12 @@ def path_of(place: places.Place, agent: str) -> str:
 
 
 def write(place: places.Place, given: str) -> str:
+    """The same for an id as a person types it."""
+    return written(place, agents.resolve(place, given))
+
+
+def written(place: places.Place, agent: str) -> str:
     """Made anew from the project's settings and the configuration; returns its path."""
-    agent = agents.resolve(place, given)
     record = fleet.record_of(place, agent)
     meta = record.meta if record is not None else {}
     known = config.load(place)
@@ -32,7 +36,7 @@ def write(place: places.Place, given: str) -> str:
     own = agent_settings.Permissions(*(tuple(listed(meta.get(kind))) for kind in ("allow", "deny")))
     sources = (agent_settings.Permissions(allow, deny), own)
     made = clients.of(meta).settings(wanted, base, hook_status.here(), *sources, path=path)
-    atomic.put(path_of(place, agent), json.dumps(made, indent=2, ensure_ascii=False).encode() + b"\n")
+    atomic.put(path_of(place, agent), json.dumps(made, indent=2).encode() + b"\n")
     return path_of(place, agent)
 
 

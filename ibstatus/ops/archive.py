@@ -51,7 +51,7 @@ def output(op: operations.Operation, transcript: str) -> bytes:
 
 def patches(op: operations.Operation) -> dict[str, bytes]:
     """Its commits as `git am` takes them, and what was never committed."""
-    root, tip = git_worktree.seat(op.place), str(op.facts.get("tip") or "")
+    root, tip = op.place.git_folder, str(op.facts.get("tip") or "")
     if not tip:
         return {}
     base = base_of(op.place, op.agent, tip)
@@ -64,10 +64,6 @@ def patches(op: operations.Operation) -> dict[str, bytes]:
 
 def base_of(place: places.Place, agent: str, tip: str) -> str:
     written = meta.read(place, agent).get("base_commit")
-    if (
-        isinstance(written, str)
-        and written
-        and git_index.asked(git_worktree.seat(place), "cat-file", "-e", written).code == 0
-    ):
+    if isinstance(written, str) and written and git_index.asked(place.git_folder, "cat-file", "-e", written).code == 0:
         return written
-    return git_index.asked(git_worktree.seat(place), "merge-base", "HEAD", tip).line
+    return git_index.asked(place.git_folder, "merge-base", "HEAD", tip).line

@@ -1,8 +1,11 @@
 """Beside a new session until its client is up: the user's post-create hook runs, the trust dialog is answered."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -16,8 +19,8 @@ from ibstatus.store import standing as standings
 PATIENCE = 60.0
 LOOK_EVERY = 0.25
 HOOK_PATIENCE = 60.0
-LONGEST_LINE = 1000
-FOREIGN = ("TMUX_PANE", "IB_AGENT_", "CLAUDECODE", "CLAUDE_CODE_", "CLAUDE_PROJECT_DIR")
+LONGEST_LINE, LONGEST_OUTPUT = 1000, 1 << 20
+FOREIGN = ("TMUX", "TMUX_PANE", "IB_AGENT_ID", "IB_AGENT_TOKEN", *clients.DEFAULT.left_behind)
 RESUMED = (
     "[ib] Your session was stopped and runs again. Go on with your task, or end your turn with one of the two phrases."
 )
@@ -26,7 +29,7 @@ RESUMED = (
 def begin(place: places.Place, agent: str, *, resumed: bool = False) -> None:
     """As a process of its own, so that nobody waits."""
     words = ["attend", "--repo", place.root, agent, *(["--resumed"] if resumed else [])]
-    env = {key: value for key, value in os.environ.items() if key != "TMUX" and not key.startswith(FOREIGN)}
+    env = {key: value for key, value in os.environ.items() if key not in FOREIGN}
     daemon.apart([sys.executable, "-P", "-m", "ibstatus", *words], daemon.log_of(place), env)
 
 
@@ -122,26 +125,37 @@ def run_hook(place: places.Place, agent: str) -> None:
     path = f"{place.home}/hooks/post-create-agent"
     if not os.access(path, os.X_OK) or not os.path.isfile(path):
         return
-    try:
-        done = subprocess.run(
-            [path],
-            cwd=place.root,
-            env={**os.environ, **hook_environment(place, agent)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=HOOK_PATIENCE,
-            start_new_session=True,
-            check=False,
-        )
-        said = done.stdout.decode("utf-8", "replace").splitlines()
-        said += [f"ended with exit code {done.returncode}"] if done.returncode else []
-    except subprocess.TimeoutExpired as error:
-        said = [*(error.stdout or b"").decode("utf-8", "replace").splitlines(), f"ended after {HOOK_PATIENCE:.0f} s"]
-    except OSError as error:
-        said = [f"could not be run: {error.strerror}"]
+    with tempfile.TemporaryFile() as out:  # what it starts beside itself may keep it open
+        try:
+            hook = subprocess.Popen(
+                [path],
+                cwd=place.root,
+                env={**os.environ, **hook_environment(place, agent)},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            agent_log.write(place, agent, f"[post-create-agent] could not be run: {error.strerror}", time.time())
+            return
+        how = waited_for(hook)
+        out.seek(0)
+        said = [*out.read(LONGEST_OUTPUT).decode("utf-8", "replace").splitlines(), *how]
     for line in said:
         agent_log.write(place, agent, f"[post-create-agent] {line[:LONGEST_LINE]}", time.time())
+
+
+def waited_for(hook: "subprocess.Popen[bytes]") -> list[str]:
+    """How it ended, where that is worth a line. What takes too long is ended with all that it has started."""
+    try:
+        code = hook.wait(HOOK_PATIENCE)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(hook.pid, signal.SIGKILL)
+        hook.wait()
+        return [f"ended after {HOOK_PATIENCE:.0f} s"]
+    return [f"ended with exit code {code}"] if code else []
 
 
 def hook_environment(place: places.Place, agent: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 
-from ibstatus.errors import IbError
+from ibstatus.errors import DiskError, IbError
 from ibstatus.ops import authority
 from ibstatus.rules import stamps
 from ibstatus.store import agent_log, arrays, inbox, locks, meta, places, questions
@@ -16,13 +16,16 @@ def children(place: places.Place, agent: str) -> list[str]:
 
 
 def reparent(place: places.Place, names: Iterable[str], before: str, after: str, say: Callable[[str], None]) -> None:
-    """Those that are still under `before` come under `after`; '' means at the top."""
+    """Those that are still under `before` come under `after`; '' means at the top. A disk that refuses stops it: the
+    removal is brought to its end later. A meta.json that nobody can read must not."""
     for name in names:
         if meta.read(place, name).get("manager") != before:
             continue
         try:
             meta.change(place, name, manager=after or None)
-        except (IbError, OSError) as error:
+        except DiskError:
+            raise
+        except IbError as error:
             say(f"{name} could not be given another manager: {error}")
             continue
         tell(place, name, before, after, say)

@@ -15,6 +15,7 @@ run ib new-agent --name cart --worker "Show the total in the cart"
 run ib new-agent --name payment --worker "Validate card numbers"
 wait Two workers are at it.
 run ib merge cart --force
+run ib send payment "cart is merged, go on"
 wait One is merged.
 run ib merge payment --force
 finish Cart and payment are merged and tested.
@@ -27,7 +28,7 @@ run ib send checkout "cart.js is committed"
 finish The cart shows its total.
 """,
     "payment": """\
-work 0.8
+wait The cart comes first.
 write payment.js export const isCard = (digits) => /^[0-9]{16}$/.test(digits)
 commit Validate card numbers
 run ib send checkout "payment.js is committed"
@@ -101,7 +102,7 @@ def question(stage: Stage) -> Iterator[Line]:
     yield Line("say", "Meanwhile the manager has spawned workers of its own.")
     stage.wait(lambda: len(fleet(stage)) == 5, "The five agents did not come up")
     yield from stage.run("ib", "tree")
-    yield Line("say", "A session that starts now, or one that was compacted, finds the question in CLAUDE.md:")
+    yield Line("say", "A new session finds the question in CLAUDE.md at once (states there may be half a minute old):")
     yield Line("run", "sed -n '/^<ittybitty-status>/,$p' CLAUDE.md", "primary")
     for text in shown_node(stage):
         yield Line("out", text)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from shlex import quote
 
 import ibstatus
-from ibstatus.drivers import git, installed, tmux
+from ibstatus.drivers import clients, git, installed, tmux
 from ibstatus.errors import IbError
 from ibstatus.model import words
 from ibstatus.model.records import Finding
@@ -58,6 +58,7 @@ def machine() -> Iterator[Finding]:
     yield health.program(path, installed.first_line([path, "--version"]) if path else "", ibstatus.__version__)
     yield health.git(git.version())
     yield health.tmux(tmux.version())
+    yield health.client(clients.DEFAULT.program(), clients.DEFAULT.wanted())
 
 
 def repository(place: places.Place) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ import ibstatus
 from ibstatus.drivers import daemon, tmux
 from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.ops import session
-from ibstatus.rules import fleet, stamps
+from ibstatus.rules import ages, fleet, stamps
 from ibstatus.store import agents, config, disk, events, messages, places, questions, removal, rungs, snapshot, states
 from ibstatus.store import fleet as files
 
@@ -88,10 +88,19 @@ def woken(place: places.Place, wake: Wake) -> Wake:
 def shown(place: places.Place) -> Snapshot:
     published = snapshot.read(place, ibstatus.__version__)
     if published is not None and daemon.is_running(place) and is_fresh(place, published[1]):
-        return published[0]
+        return of_now(published[0], time.time())
     before = by_id(published[0].agents) if published is not None else {}
     seen = look(place, states.States(place), before, time.time())
     return snapshot_of(seen, published[0].seq if published is not None else 0, time.time())
+
+
+def of_now(found: Snapshot, now: float) -> Snapshot:
+    """Nothing has changed since but the ages."""
+    aged = [
+        one if one.created is None else msgspec.structs.replace(one, age=ages.age(now - one.created))
+        for one in found.agents
+    ]
+    return msgspec.structs.replace(found, agents=aged)
 
 
 def is_fresh(place: places.Place, at: float) -> bool:

@@ -11,6 +11,7 @@ from ibstatus.rules import identity, merge_text
 from ibstatus.store import meta, places
 
 CONFLICT, DIRTY_AGENT, DIRTY_TARGET, BUSY = "conflict", "dirty-agent", "dirty-target", "busy"
+OTHER_BASE = "other-base"
 
 
 class Blocked(IbError):
@@ -23,7 +24,8 @@ class Blocked(IbError):
 
 
 class Plan(NamedTuple):
-    """A merge with its result made, not done yet. `ref`: the target; `checkouts` have it; `commits`: newest first."""
+    """A merge with its result made, not done yet. `ref`: the target; `checkouts` have it; `commits`: newest first;
+    `options`: what a hint repeats of the command line."""
 
     agent: str
     tip: str
@@ -33,6 +35,7 @@ class Plan(NamedTuple):
     checkouts: list[str]
     commits: list[git_refs.Commit]
     linear: bool
+    options: str = ""
 
     @property
     def into(self) -> str:
@@ -48,11 +51,6 @@ def branch_of(agent: str) -> str:
     return f"{git_refs.HEADS}agent/{agent}"
 
 
-def where(place: places.Place) -> str:
-    """A folder in which git can be asked about the repository, a bare one too."""
-    return place.root if os.path.lexists(place.root + "/.git") else place.common
-
-
 def target(place: places.Place, caller: identity.Caller, agent: str, into: str, cwd: str) -> str:
     """The whole name of the branch that this caller means."""
     ref = named(place, into) if into else own(place, caller) or checked_out(place, agent, cwd)
@@ -65,7 +63,7 @@ def target(place: places.Place, caller: identity.Caller, agent: str, into: str, 
 
 
 def named(place: places.Place, into: str) -> str:
-    ref = git_refs.branch_of(where(place), into)
+    ref = git_refs.branch_of(place.git_folder, into)
     if not ref:
         raise IbError(f"There is no local branch '{into}'", hint=f"git branch --list, or: git branch -- {quoted(into)}")
     return ref
@@ -73,7 +71,7 @@ def named(place: places.Place, into: str) -> str:
 
 def own(place: places.Place, caller: identity.Caller) -> str:
     """The branch of an agent that calls; '' for others, and for one that works in the main checkout."""
-    return git_refs.branch_of(where(place), f"agent/{caller.name}") if caller.kind == identity.AGENT else ""
+    return git_refs.branch_of(place.git_folder, f"agent/{caller.name}") if caller.kind == identity.AGENT else ""
 
 
 def open_to(place: places.Place, caller: identity.Caller) -> set[str]:
@@ -94,9 +92,31 @@ def checked_out(place: places.Place, agent: str, cwd: str) -> str:
     return ref
 
 
-def plan(place: places.Place, agent: str, ref: str, linear: bool) -> Plan:
+def begun_at(place: places.Place, agent: str) -> str:
+    """The whole name of the branch that it began at, when it is there; '' for that of another agent, too."""
+    base = str(meta.read(place, agent).get("base") or "")
+    ref = git_refs.branch_of(place.git_folder, base) if base else ""
+    return "" if ref.startswith(branch_of("")) else ref
+
+
+def look_at_base(place: places.Place, agent: str, ref: str, options: str) -> None:
+    """Begun on one branch, merged into another: what is not the agent's own must not go along unasked."""
+    begun, commit = begun_at(place, agent), str(meta.read(place, agent).get("base_commit") or "")
+    cwd, into, base = place.git_folder, git_refs.name_of(ref), git_refs.name_of(begun)
+    if not begun or begun == ref or not commit or git_refs.contains(cwd, ref, commit):
+        return
+    others = len(git_refs.commits(cwd, ref, commit))
+    if others:
+        message = f"{agent} was begun on {base}: {merge_text.counted(others, 'commit')} of {base} would go into {into}"
+        hint = f"{merge_text.again(agent, base, options)}, or to insist: {merge_text.again(agent, into, options)}"
+        raise Blocked(
+            OTHER_BASE, message, [], hint=hint, cause=f"they are not the agent's own, and {into} has them not"
+        )
+
+
+def plan(place: places.Place, agent: str, ref: str, linear: bool, options: str = "") -> Plan:
     """Everything that can be known before. Raises what is in the way; leaves nothing but commits without a name."""
-    cwd, into = where(place), git_refs.name_of(ref)
+    cwd, into = place.git_folder, git_refs.name_of(ref)
     before = git_refs.tip_of(cwd, ref)
     if not before:
         hint = f"git commit --allow-empty -m 'first commit'; or: ib merge {agent} --into BRANCH"
@@ -104,16 +124,17 @@ def plan(place: places.Place, agent: str, ref: str, linear: bool) -> Plan:
     tip = git_refs.tip_of(cwd, branch_of(agent))
     if not tip:
         raise IbError(f"{agent} has no branch agent/{agent}: there is nothing to merge", hint=f"ib kill {agent}")
-    look_at_agent(place, agent, tip, into, before)
+    look_at_agent(place, agent, tip, into, before, options)
     commits = git_refs.commits(cwd, before, tip)
-    after = result(cwd, agent, into, before, tip, linear) if commits else before
+    after = result(cwd, agent, into, before, tip, linear, options) if commits else before
     here = [one for one in git_checkouts.all_of(cwd, place.root) if one.ref == ref]
     for one in here if after != before else ():
-        look_at_target(one, agent, into, before, after)
-    return Plan(agent, tip, ref, before, after, [one.path for one in here], commits if after != before else [], linear)
+        look_at_target(one, agent, into, before, after, options)
+    shown = commits if after != before else []
+    return Plan(agent, tip, ref, before, after, [one.path for one in here], shown, linear, options)
 
 
-def look_at_agent(place: places.Place, agent: str, tip: str, into: str, before: str) -> None:
+def look_at_agent(place: places.Place, agent: str, tip: str, into: str, before: str, options: str) -> None:
     """Nothing that stands only in its worktree may get lost."""
     worktree = place.agent_dir(agent) + "/repo"
     if not os.path.isdir(worktree):
@@ -125,7 +146,7 @@ def look_at_agent(place: places.Place, agent: str, tip: str, into: str, before: 
     names = [change.path for change in git_checkouts.changes(worktree, "--ignore-submodules=none")]
     if names:
         counted = merge_text.counted(len(names), "uncommitted file")
-        hint = merge_text.commit_hint(agent, into, names)
+        hint = merge_text.commit_hint(agent, into, names, options)
         raise Blocked(DIRTY_AGENT, f"{agent} has {counted}", names, hint=hint)
     head = git_refs.tip_of(worktree, "HEAD")
     if head and not git_refs.contains(worktree, tip, head):
@@ -138,12 +159,12 @@ def look_at_agent(place: places.Place, agent: str, tip: str, into: str, before: 
         raise Blocked(DIRTY_AGENT, f"{agent} has commits in submodules that nobody else has", names, hint=hint)
 
 
-def look_at_target(one: git_checkouts.Checkout, agent: str, into: str, before: str, after: str) -> None:
+def look_at_target(one: git_checkouts.Checkout, agent: str, into: str, before: str, after: str, options: str) -> None:
     """A checkout of the target must be able to go along without losing anything."""
     if one.busy:
-        hint = f"finish it there, then: {merge_text.again(agent, into)}"
+        hint = f"finish it there, then: {merge_text.again(agent, into, options)}"
         raise Blocked(BUSY, f"{one.busy} is under way in {one.path}", [], hint=hint, cause=f"it has {into} checked out")
-    hint = f"git -C {quoted(one.path)} stash -u; or commit there; then: {merge_text.again(agent, into)}"
+    hint = merge_text.stash_hint(one.path, agent, into, options)
     names = [change.path for change in git_checkouts.changes(one.path) if change.code != "??"]
     if names:
         counted = merge_text.counted(len(names), "uncommitted file")
@@ -151,29 +172,30 @@ def look_at_target(one: git_checkouts.Checkout, agent: str, into: str, before: s
     names = git_checkouts.in_the_way(one.path, before, after)
     if names:
         message = f"Files in {one.path} that git does not know would be overwritten"
-        raise Blocked(DIRTY_TARGET, message, names, hint=f"move them away, then: {merge_text.again(agent, into)}")
+        hint = f"move them away, then: {merge_text.again(agent, into, options)}"
+        raise Blocked(DIRTY_TARGET, message, names, hint=hint)
     why = git_checkouts.objection(one.path, before, after)
     if why:
         raise Blocked(DIRTY_TARGET, f"{one.path} cannot go along", [], hint=hint, cause=why)
 
 
-def result(cwd: str, agent: str, into: str, before: str, tip: str, linear: bool) -> str:
+def result(cwd: str, agent: str, into: str, before: str, tip: str, linear: bool, options: str) -> str:
     """The commit that the target will be at. A user's merge keeps the branch point, a manager's stays a line."""
     if linear:
-        return tip if git_refs.contains(cwd, tip, before) else carried(cwd, agent, into, before, tip)
+        return tip if git_refs.contains(cwd, tip, before) else carried(cwd, agent, into, before, tip, options)
     made = git_merge.merged(cwd, before, tip)
     if made.conflicts:
-        raise conflict(agent, into, made.conflicts)
+        raise conflict(agent, into, made.conflicts, "", options)
     return git_merge.commit(cwd, made.tree, (before, tip), f"Merge agent {agent} work\n".encode(), {})
 
 
-def carried(cwd: str, agent: str, into: str, before: str, tip: str) -> str:
+def carried(cwd: str, agent: str, into: str, before: str, tip: str, options: str) -> str:
     made = git_merge.carried(cwd, before, tip)
     if made.conflicts:
-        raise conflict(agent, into, made.conflicts, f" (its commit {made.at[:7]})")
+        raise conflict(agent, into, made.conflicts, f" (its commit {made.at[:7]})", options)
     return made.tip
 
 
-def conflict(agent: str, into: str, names: tuple[str, ...], at: str = "") -> Blocked:
+def conflict(agent: str, into: str, names: tuple[str, ...], at: str, options: str) -> Blocked:
     message = f"agent/{agent}{at} conflicts with {into} in {merge_text.counted(len(names), 'file')}"
-    return Blocked(CONFLICT, message, list(names), hint=merge_text.conflict_hint(agent, into, names))
+    return Blocked(CONFLICT, message, list(names), hint=merge_text.conflict_hint(agent, into, names, options))

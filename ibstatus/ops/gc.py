@@ -1,7 +1,9 @@
 """gc: what is left over of agents that are gone: found, judged, and taken away where nothing can be lost by it."""
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ibstatus.drivers import ending, git_worktree
@@ -14,6 +16,7 @@ from ibstatus.store import agents, archive, disk, home, meta, moving, operations
 Say = Callable[[str], None]
 DAYS = 30
 SCRATCH = "/tmp/ib-"
+MOST_LOOKED_AT = 10_000
 
 
 class Swept(NamedTuple):
@@ -47,13 +50,13 @@ def of_agents(place: places.Place) -> Iterator[Leftover]:
 def known_to_git(place: places.Place) -> dict[str, list[str]]:
     """agent → the commits at which git has its branch or its worktree, also one whose folder is gone."""
     found: dict[str, list[str]] = {}
-    for branch in git_worktree.agent_branches(git_worktree.seat(place)):
-        found.setdefault(branch.removeprefix("agent/"), []).append(git_worktree.tip(git_worktree.seat(place), branch))
-    for tree in git_worktree.worktrees(git_worktree.seat(place)):
+    for branch in git_worktree.agent_branches(place.git_folder):
+        found.setdefault(branch.removeprefix("agent/"), []).append(git_worktree.tip(place.git_folder, branch))
+    for tree in git_worktree.worktrees(place.git_folder):
         folder, _, leaf = tree.path.rpartition("/")
         if leaf == "repo" and os.path.realpath(os.path.dirname(folder)) == os.path.realpath(place.home + "/agents"):
             found.setdefault(os.path.basename(folder), []).append(tree.head)
-    return {agent: commits for agent, commits in found.items() if "/" not in agent}
+    return {agent: commits for agent, commits in found.items() if names.is_agent_id(agent)}
 
 
 def look(place: places.Place, agent: str, commits: Sequence[str]) -> leftovers.Remains:
@@ -61,7 +64,7 @@ def look(place: places.Place, agent: str, commits: Sequence[str]) -> leftovers.R
     repo = folder + "/repo"
     has_tree = disk.exists(repo + "/.git")
     has_meta = disk.exists(folder + "/meta.json")
-    tip = git_worktree.tip(git_worktree.seat(place), branch)
+    tip = git_worktree.tip(place.git_folder, branch)
     return leftovers.Remains(
         has_meta=has_meta,
         has_tree=has_tree,
@@ -71,7 +74,7 @@ def look(place: places.Place, agent: str, commits: Sequence[str]) -> leftovers.R
         held=holder(place, agent, repo),
         files=git_worktree.uncommitted(repo) if has_tree else [],
         own=own_commits(place, agent, tip),
-        alone=git_worktree.only_here(git_worktree.seat(place), commits, [branch]),
+        alone=git_worktree.only_here(place.git_folder, commits, [branch]),
         papers=[] if has_meta else papers(folder),
     )
 
@@ -85,7 +88,7 @@ def own_commits(place: places.Place, agent: str, tip: str) -> int | None:
     base = meta.read(place, agent).get("base_commit")
     if not tip or not isinstance(base, str) or not base:
         return None
-    return git_worktree.between(git_worktree.seat(place), base, tip)
+    return git_worktree.between(place.git_folder, base, tip)
 
 
 def holder(place: places.Place, agent: str, repo: str) -> str:
@@ -114,16 +117,29 @@ def expired(place: places.Place, now: float) -> Iterator[Leftover]:
 
 
 def scratch(place: places.Place) -> Iterator[Leftover]:
-    """Of agents that were removed here. What is younger than the removal may be of a namesake elsewhere."""
+    """Of agents that were removed here. A namesake in another repository has the same folder: unless nobody can be at
+    work there, and nothing is younger than the removal, it is unknown whose it is."""
     latest = {record.agent: record.at for record in reversed(undo_log.all_of(place))}
     for agent, at in latest.items():
         path = SCRATCH + agent
         if not names.is_agent_id(agent) or agents.exists(place, agent) or not is_own_folder(path):
             continue
-        young = disk.lstat(path).st_mtime > at + 60
-        state = leftovers.UNKNOWN if young else leftovers.EXPIRED
-        reason = "written after its agent was removed" if young else "the agent that it was for is gone"
-        yield Leftover("scratch", agent, path, state, reason, moving.size_of(path))
+        doubt = doubtful(agent, path, at)
+        state = leftovers.UNKNOWN if doubt else leftovers.EXPIRED
+        yield Leftover(
+            "scratch", agent, path, state, doubt or "the agent that it was for is gone", moving.size_of(path)
+        )
+
+
+def doubtful(agent: str, path: str, at: float) -> str:
+    """Why it may be somebody else's, or ''."""
+    times = list(islice(moving.times_in(path), MOST_LOOKED_AT + 1))
+    if len(times) > MOST_LOOKED_AT:
+        return "too much lies in it to be sure whose it is"
+    if max(times) > at:
+        return "written after its agent was removed"
+    using = ending.using(path, agent)
+    return f"process {using[0].pid} uses it" if using else ""
 
 
 def is_own_folder(path: str) -> bool:
@@ -152,15 +168,26 @@ def take(place: places.Place, one: Leftover, by: str, group: str, say: Say) -> s
     if one.kind in ("agent", "worktree", "branch", "folder"):
         if is_changed(place, one):
             raise IbError(f"{one.name} has changed since it was looked at", hint="ib gc")
+        if one.kind == "branch" and not retire.is_ours(place, one.name, one.path + "/repo"):
+            raise IbError("its branch is checked out elsewhere, and stays", hint="git worktree list")
         done = kill.one(place, one.name, by, "removed by gc", group, say)
         return group or done.undo
     if one.kind == "session":
         nuke.end_session(place, one.name)
     elif one.kind == "undo":
         forgetting.forget(place, [one.name])
+    elif one.kind == "scratch":
+        set_aside(place, one, say)
     else:
         moving.remove(one.path)
     return ""
+
+
+def set_aside(place: places.Place, one: Leftover, say: Say) -> None:
+    """Not deleted: nobody can be quite sure whose it is, and no undo reaches there."""
+    if one not in list(scratch(place)):
+        raise IbError(f"{one.path} has changed since it was looked at", hint="ib gc")
+    say(f"Moved {one.path} to {moving.move(one.path, f'{one.path}.{int(time.time())}')}")
 
 
 def is_changed(place: places.Place, one: Leftover) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 from ibstatus.ops import fleet, session
 from ibstatus.store import disk, inbox, meta, places
 
+TWICE = ("created_epoch", "started", "tmux_session", "tmux_socket")  # said in another form
 LAST = "prompt"  # it may be long: it stands below everything else
 
 
@@ -35,7 +36,7 @@ def info(place: places.Place, agent: str) -> dict[str, Any]:
 
 def rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     """What is worth a line: nothing that is empty, no marks of JSON."""
-    said = {key: value for key, value in {**found, **found["now"]}.items() if key not in ("now", LAST)}
+    said = {key: value for key, value in {**found, **found["now"]}.items() if key not in ("now", LAST, *TWICE)}
     shown = [(key, plain(value)) for key, value in said.items() if value not in (None, "", [], False)]
     return [*shown, *([(LAST, plain(found[LAST]))] if found.get(LAST) else [])]
 

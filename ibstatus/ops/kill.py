@@ -42,17 +42,18 @@ def loss(
     repo = place.agent_dir(agent) + "/repo"
     has_tree = disk.exists(repo + "/.git")
     commits = [
-        git_worktree.tip(git_worktree.seat(place), retire.branch_of(agent)),
+        git_worktree.tip(place.git_folder, retire.branch_of(agent)),
         git_worktree.head(repo) if has_tree else "",
     ]
     return removal_text.Loss(
         agent=agent,
         files=git_worktree.uncommitted(repo) if has_tree else [],
-        commits=git_worktree.only_here(git_worktree.seat(place), commits, branches),
+        commits=git_worktree.only_here(place.git_folder, commits, branches),
         unread=len(inbox.unread(place, agent).ids),
         children=[name for name in bereaved.children(place, agent) if name not in going],
         manager=manager,
         running=session.of(place, agent).pane() is not None,
+        questions=len(bereaved.open_questions(place, agent)),
     )
 
 
@@ -62,7 +63,7 @@ def kill(place: places.Place, names: Sequence[str], by: str, verb: str, say: Say
     failed: list[tuple[str, IbError]] = []
     for name in names:
         try:
-            done = one(place, name, by, verb, group, say)
+            done = one(place, name, by, verb, group, named(name, say) if len(names) > 1 else say)
             group = group or done.undo
             retired.append(done)
         except IbError as error:
@@ -70,19 +71,32 @@ def kill(place: places.Place, names: Sequence[str], by: str, verb: str, say: Say
     return Closed(retired, failed)
 
 
+def named(name: str, say: Say) -> Say:
+    """Of several nobody could tell whom a line is about."""
+    return lambda text: say(text if text.startswith(f"{name}: ") else f"{name}: {text}")
+
+
 def one(place: places.Place, name: str, by: str, verb: str, group: str, say: Say) -> retire.Retired:
     kind = {"killed": "kill", "nuked": "nuke"}.get(verb, "gc")
-    with operations.begin(place, "kill", name, by=by, verb=verb, group=group, **{"as": kind}) as op:
-        if not is_anything(place, name):
-            op.done()
-            raise IbError(f"{name} is gone already", hint="ib undo --list")
+    facts = {"by": by, "verb": verb, "group": group, "as": kind}
+    with operations.begin_if(place, "kill", name, lambda: check(place, name), **facts) as op:
         done = retire.retire(op, say)
         op.done()
     return done
 
 
+def check(place: places.Place, name: str) -> None:
+    """Before the first step: where tmux hangs nobody knows what still runs."""
+    if not is_anything(place, name):
+        raise IbError(f"{name} is gone already", hint="ib undo --list")
+    try:
+        session.of(place, name).pane()
+    except IbError as error:
+        raise IbError(f"{error.message}; nothing was done to {name}", hint=error.hint, cause=error.cause) from error
+
+
 def is_anything(place: places.Place, name: str) -> bool:
     """Asked once more when nobody else can be at work on it: another command may have been quicker."""
     branch, folder = retire.branch_of(name), place.agent_dir(name)
-    known = git_worktree.tip(git_worktree.seat(place), branch) or git_worktree.registered(place, folder + "/repo")
+    known = git_worktree.tip(place.git_folder, branch) or git_worktree.registered(place, folder + "/repo")
     return disk.exists(folder) or bool(known)

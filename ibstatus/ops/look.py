@@ -10,7 +10,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
 from ibstatus.errors import IbError, quoted
-from ibstatus.ops import session
+from ibstatus.ops import session, session_end
 from ibstatus.rules import names, terminal_text
 from ibstatus.store import agents, disk, places
 
@@ -71,10 +71,14 @@ def transcript_of(place: places.Place, agent: str) -> str:
 def from_transcript(place: places.Place, agent: str, lines: int | None) -> Looked:
     path = transcript_of(place, agent)
     if not path:
-        raise IbError(
-            f"{agent} shows nothing: its session is not running, and there is no transcript of it",
-            hint=f"ib resume {quoted(agent)}",
-        )
+        kept = session_end.last_screen(place, agent)
+        if not kept.strip():
+            raise IbError(
+                f"{agent} shows nothing: its session is not running, and there is no transcript of it",
+                hint=f"tail {quoted(place.agent_dir(agent) + '/agent.log')}",
+            )
+        note = f"{agent} has ended before it said anything; this is what its terminal showed"
+        return Looked(agent, SCREEN, terminal_text.last(terminal_text.harmless(kept), lines), note=note)
     return Looked(agent, TRANSCRIPT, session.client_of(place, agent).said(path, lines), path)
 
 

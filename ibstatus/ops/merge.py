@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ibstatus.drivers import git_checkouts, git_refs, trial
+from ibstatus.drivers import git_refs, throw_away, trial
 from ibstatus.errors import IbError
 from ibstatus.ops import authority, forecast, merge_step, retire, session, stop
 from ibstatus.ops import recover as mending
@@ -25,6 +25,7 @@ class Wish(NamedTuple):
     into: str = ""
     test: str = ""
     cwd: str = ""
+    force: bool = False
 
 
 class Merged(NamedTuple):
@@ -37,13 +38,17 @@ def check(place: places.Place, caller: identity.Caller, wish: Wish) -> Plan:
     home.look(place)
     agent = agents.resolve(place, wish.given)
     ref = forecast.target(place, caller, agent, wish.into, wish.cwd)
-    return merge_step.plan(place, agent, ref, caller.kind == identity.AGENT)
+    options = merge_text.typed(wish.force, wish.test)
+    if not wish.into:
+        forecast.look_at_base(place, agent, ref, options)
+    return merge_step.plan(place, agent, ref, caller.kind == identity.AGENT, options)
 
 
 def merge(place: places.Place, caller: identity.Caller, wish: Wish, agree: Agree, say: Say) -> Merged | None:
     """None when `agree` says no to what it is shown."""
     home.look(place)
     mending.everything(place, say)
+    throw_away.sweep(place.git_folder)
     agent = authority.resolved(place, caller, wish.given, "merge")
     if caller.kind == identity.AGENT and agent == caller.name:
         raise IbError("An agent cannot merge itself: its manager or the user does", hint='end with "I HAVE COMPLETED"')
@@ -66,7 +71,7 @@ def left_behind(place: places.Place, agent: str) -> list[str]:
     children = children_of(place, agent)
     chief = agents.living_manager(place, agent)
     above = f"get the manager {chief}" if chief else "have no manager then"
-    lines = ["It still runs, and is ended"] if session.of(place, agent).pane() is not None else []
+    lines = ["It is still running; this ends it"] if session.of(place, agent).pane() is not None else []
     return [*lines, f"Its own agents {above}: {', '.join(children)}"] if children else lines
 
 
@@ -79,7 +84,7 @@ def try_out(place: places.Place, plan: Plan, command: str, say: Say) -> None:
     if not command or plan.is_idle:
         return
     say(f"Testing {plan.after[:7]}: {command}")
-    with git_checkouts.throw_away(forecast.where(place), plan.after) as folder:
+    with throw_away.checkout(place.git_folder, plan.after) as folder:
         tried = trial.run(command, folder)
     if tried.code:
         for line in tried.last:
@@ -114,9 +119,9 @@ def moved(op: operations.Operation, plan: Plan, test: str, say: Say) -> Plan:
     """The branch is moved, or nothing is. Somebody else's commit in between: all is computed (and tested) once more."""
     for _ in range(TRIES):
         with merge_step.turn(op.place):
-            now = forecast.plan(op.place, plan.agent, plan.ref, plan.linear)
+            now = forecast.plan(op.place, plan.agent, plan.ref, plan.linear, plan.options)
             if now.tip != plan.tip:
-                hint = merge_text.again(plan.agent, plan.into)
+                hint = merge_text.again(plan.agent, plan.into, plan.options)
                 raise IbError(f"{plan.agent} has committed meanwhile; nothing was merged", hint=hint)
             same = now.before == plan.before
             plan = plan._replace(checkouts=now.checkouts) if same else now
@@ -126,12 +131,15 @@ def moved(op: operations.Operation, plan: Plan, test: str, say: Say) -> Plan:
         say(f"{plan.into}: {why}")
         if not same:
             try_out(op.place, plan, test, say)
-    raise IbError(f"{plan.into} could not be moved", cause=why, hint=merge_text.again(plan.agent, plan.into))
+    raise IbError(
+        f"{plan.into} could not be moved", cause=why, hint=merge_text.again(plan.agent, plan.into, plan.options)
+    )
 
 
 def step(op: operations.Operation, plan: Plan, say: Say) -> str:
     """One try to move the branch, noted before it is done; '' when it is there."""
     facts = {
+        "agent": plan.agent,
         "ref": plan.ref,
         "before": plan.before,
         "after": plan.after,
@@ -151,6 +159,7 @@ def close(op: operations.Operation, say: Say) -> retire.Retired:
     agent_log.write(place, agent, text, time.time())
     if chief:
         agent_log.write(place, chief, f"Merged {agent} into {into}", time.time())
+    op.note(closing=True)  # from here on it is finished, whatever becomes of the branch
     say(text)
     event = {"kind": "merge.done", "who": agent, "into": into, "before": facts["before"], "after": facts["after"]}
     spool.note(place, "cli", time.time(), event)
@@ -167,9 +176,10 @@ def noted(op: operations.Operation, kind: str, plan: Plan, **more: object) -> No
 def recover(op: operations.Operation, say: Say) -> None:
     """What a killed merge has left: finished when the branch has moved, rolled back when it has not."""
     facts = op.facts.get("merge")
-    if isinstance(facts, dict) and merge_step.has_moved(op.place, facts):
+    if isinstance(facts, dict) and (op.facts.get("closing") or merge_step.has_moved(op.place, facts)):
         say(f"Finishing the merge of {op.agent} that was cut off")
-        merge_step.bring_along(op.place, facts, say)
+        if not op.facts.get("closing"):
+            merge_step.bring_along(op.place, facts, say)
         close(op, say)
         return
     if isinstance(facts, dict):

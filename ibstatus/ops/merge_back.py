@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from ibstatus.drivers import git_checkouts, git_refs
+from ibstatus.drivers import git_along, git_checkouts, git_refs
 from ibstatus.errors import IbError, quoted
-from ibstatus.ops import forecast, merge_step
+from ibstatus.ops import merge_step
 from ibstatus.rules import merge_text
 from ibstatus.store import places
 
@@ -17,33 +17,44 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
     ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
     if before == after:
         return
-    cwd, into = forecast.where(place), git_refs.name_of(ref)
+    cwd, into = place.git_folder, git_refs.name_of(ref)
     with merge_step.turn(place):
         now = git_refs.tip_of(cwd, ref)
         here = [one for one in git_checkouts.all_of(cwd, place.root) if one.ref == ref]
         if now == before:
-            bring_all(here, after, before, say)
+            bring_all(here, ref, after, before, say)
             return
         if not now or not git_refs.contains(cwd, now, after):
             say(f"{into} does not have the merge any more: it is left as it is")
             return
         if now != after:
-            raise moved_on(cwd, into, now, before, after)
+            raise moved_on(cwd, facts, into, now)
         for one in here:
             look(one, into, after, before)
         why = git_refs.move(cwd, ref, after, before, f"ib undo: back before {after[:7]}")
         if why:
             raise IbError(f"{into} could not be moved back; nothing was changed", cause=why, hint="ib undo --list")
-        bring_all(here, after, before, say)
+        bring_all(here, ref, after, before, say)
     say(f"Moved {into} back to {before[:7]}")
 
 
-def moved_on(cwd: str, into: str, now: str, before: str, after: str) -> IbError:
-    newer = len(git_refs.commits(cwd, after, now))
+def moved_on(cwd: str, facts: dict[str, Any], into: str, now: str) -> IbError:
+    before, after = str(facts["before"]), str(facts["after"])
+    newer = merge_text.counted(len(git_refs.commits(cwd, after, now)), "newer commit")
+    keep = f"ib undo {quoted(str(facts.get('agent') or 'NAME'))} --keep-merge"
+    if is_out_again(cwd, before, after, now):
+        message = f"{into} has {newer}, and they have taken the changes of the merge back already"
+        return IbError(message, hint=keep, cause="nothing is left to take out of the branch; the agent can come back")
     merge = git_refs.tip_of(cwd, after + "^2")
     what = f"-m 1 {after[:12]}" if merge else f"{before[:12]}..{after[:12]}"
-    message = f"{into} has {merge_text.counted(newer, 'newer commit')}: the merge is not taken out from under them"
-    return IbError(message, hint=f"with {into} checked out: git revert {what}")
+    message = f"{into} has {newer}: the merge is not taken out from under them"
+    return IbError(message, hint=f"{keep}; or with {into} checked out: git revert {what}")
+
+
+def is_out_again(cwd: str, before: str, after: str, now: str) -> bool:
+    """Has everything that the merge changed become again what it was before it?"""
+    changed = git_refs.changed(cwd, before, after)
+    return bool(changed) and changed.isdisjoint(git_refs.changed(cwd, before, now))
 
 
 def look(one: git_checkouts.Checkout, into: str, after: str, before: str) -> None:
@@ -57,8 +68,8 @@ def look(one: git_checkouts.Checkout, into: str, after: str, before: str) -> Non
         raise IbError(f"Changes in {one.path} would be lost; nothing was taken back", cause=why, hint=hint)
 
 
-def bring_all(here: list[git_checkouts.Checkout], start: str, end: str, say: Say) -> None:
+def bring_all(here: list[git_checkouts.Checkout], ref: str, start: str, end: str, say: Say) -> None:
     for one in here:
-        why = git_checkouts.bring(one.path, start, end)
-        if why:
+        why = git_along.bring(one.path, ref, start, end)
+        if why not in ("", git_along.AWAY):
             say(f"{one.path} could not be brought along: {why}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ibstatus.drivers import git_checkouts, git_refs, git_unwind
+from ibstatus.drivers import git_along, git_refs, git_unwind
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import forecast
 from ibstatus.store import locks, places
@@ -30,31 +30,34 @@ def turn(place: places.Place) -> Iterator[None]:
         lock.release()
 
 
-def plan(place: places.Place, agent: str, ref: str, linear: bool) -> forecast.Plan:
+def plan(place: places.Place, agent: str, ref: str, linear: bool, options: str) -> forecast.Plan:
     """The forecast; when something is in the way once more in our turn: it may be what another merge just writes."""
     try:
-        return forecast.plan(place, agent, ref, linear)
+        return forecast.plan(place, agent, ref, linear, options)
     except forecast.Blocked:
         with turn(place):
-            return forecast.plan(place, agent, ref, linear)
+            return forecast.plan(place, agent, ref, linear, options)
 
 
 def advance(place: places.Place, agent: str, facts: dict[str, Any], say: Say) -> str:
-    """By git's own merge in the checkout that has the branch; by its name alone when none has it."""
-    cwd, why = forecast.where(place), f"ib merge agent/{agent}"
+    """With the checkout that has the branch; by its name alone when none has it."""
+    cwd, why = place.git_folder, f"ib merge agent/{agent}"
     ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
     here = list(facts["checkouts"])
     if git_refs.tip_of(cwd, ref) != before or any(git_refs.head_of(path) != ref for path in here):
         return MOVED_ON
-    trouble = git_checkouts.fast_forward(here[0], after, why) if here else git_refs.move(cwd, ref, before, after, why)
+    if here:
+        trouble = git_along.fast_forward(here[0], ref, before, after, why)
+    else:
+        trouble = git_refs.move(cwd, ref, before, after, why)
     now = git_refs.tip_of(cwd, ref)
     if not now or not git_refs.contains(cwd, now, after):
         if here and now == before:
-            git_unwind.put_back(here[0], before, after)  # a hook refuses when the files are there already
+            git_unwind.put_back(here[0], ref, before, after)  # a hook refuses when the files are there already
         return trouble or MOVED_ON
     for path in here[1:]:
-        left = git_checkouts.bring(path, before, after)
-        if left:
+        left = git_along.bring(path, ref, before, after)
+        if left not in ("", git_along.AWAY):
             say(f"{path} has the branch checked out, too, and could not be brought along: {left}")
     return ""
 
@@ -62,11 +65,11 @@ def advance(place: places.Place, agent: str, facts: dict[str, Any], say: Say) ->
 def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
     """A git that the killed command had started may still be at it: it is waited for first."""
     for path in facts["checkouts"]:
-        lock = git_checkouts.settled(path) if os.path.isdir(path) else ""
+        lock = git_along.settled(path) if os.path.isdir(path) else ""
         if lock:
             rm = f"rm {quoted(lock)}"
             raise IbError(f"git is at work in {path}, or has died there; when no git runs: {rm}", hint=rm)
-    cwd = forecast.where(place)
+    cwd = place.git_folder
     now = git_refs.tip_of(cwd, str(facts["ref"]))
     return bool(now) and git_refs.contains(cwd, now, str(facts["after"]))
 
@@ -74,15 +77,15 @@ def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
 def bring_along(place: places.Place, facts: dict[str, Any], say: Say) -> None:
     """The branch has moved: the checkouts of it go along where they have not yet."""
     for path in left_at(place, facts, "after"):
-        why = git_checkouts.bring(path, str(facts["before"]), str(facts["after"]))
-        if why:
+        why = git_along.bring(path, str(facts["ref"]), str(facts["before"]), str(facts["after"]))
+        if why not in ("", git_along.AWAY):
             say(f"{path} could not be brought along: {why}")
 
 
 def take_along_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
     """The branch has not moved: what a git that died has changed in its checkouts goes back."""
     for path in left_at(place, facts, "before"):
-        why = git_unwind.put_back(path, str(facts["before"]), str(facts["after"]))
+        why = git_unwind.put_back(path, str(facts["ref"]), str(facts["before"]), str(facts["after"]))
         if why:
             say(f"{path} could not be put back: {why}")
 
@@ -90,6 +93,6 @@ def take_along_back(place: places.Place, facts: dict[str, Any], say: Say) -> Non
 def left_at(place: places.Place, facts: dict[str, Any], end: str) -> list[str]:
     """The checkouts of a branch that is at exactly this end of the merge."""
     ref = str(facts["ref"])
-    if facts["before"] == facts["after"] or git_refs.tip_of(forecast.where(place), ref) != facts[end]:
+    if facts["before"] == facts["after"] or git_refs.tip_of(place.git_folder, ref) != facts[end]:
         return []
     return [path for path in facts["checkouts"] if os.path.isdir(path) and git_refs.head_of(path) == ref]

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable
 
-from ibstatus.drivers import clients
-from ibstatus.errors import IbError
-from ibstatus.ops import attend, authority, recover, session, session_end, slots, spawn_plan, start
+from ibstatus.drivers import clients, tmux
+from ibstatus.errors import IbError, quoted
+from ibstatus.ops import attend, authority, session, session_end, slots, spawn_plan, start
+from ibstatus.ops import recover as recovery
 from ibstatus.rules import identity
 from ibstatus.store import agent_log, disk, home, locks, meta, operations, places, spool
 
@@ -13,11 +14,11 @@ from ibstatus.store import agent_log, disk, home, locks, meta, operations, place
 def pause(place: places.Place, caller: identity.Caller, given: str, say: Callable[[str], None]) -> str:
     """Its id. Work in its worktree stays as it is."""
     home.look(place)
-    recover.everything(place, say)
+    recovery.everything(place, say)
     agent = authority.resolved(place, caller, given, "pause")
     with operations.begin(place, "pause", agent) as operation:
         try:
-            if session.of(place, agent).pane() is None:
+            if not session.of(place, agent).is_running():
                 raise IbError(f"{agent} is not running", hint=f"ib resume {agent}")
             stop_session(place, agent, say)
             agent_log.write(place, agent, "Agent paused", time.time())
@@ -25,7 +26,7 @@ def pause(place: places.Place, caller: identity.Caller, given: str, say: Callabl
             operation.done()
     left = len(session_end.uncommitted(place, agent))
     if left:
-        say(f"{left} uncommitted change{'' if left == 1 else 's'} stay in its worktree.")
+        say("1 uncommitted change stays in its worktree." if left == 1 else f"{left} uncommitted changes stay there.")
     return agent
 
 
@@ -41,7 +42,7 @@ def stop_session(place: places.Place, agent: str, say: Callable[[str], None]) ->
 def resume(place: places.Place, caller: identity.Caller, given: str, say: Callable[[str], None]) -> str:
     """The same conversation goes on; one that never began is begun."""
     home.look(place)
-    recover.everything(place, say)
+    recovery.everything(place, say)
     agent = authority.resolved(place, caller, given, "resume")
     known = meta.read(place, agent)
     check(place, agent, known)
@@ -50,8 +51,7 @@ def resume(place: places.Place, caller: identity.Caller, given: str, say: Callab
         operation = operations.begin(place, "resume", agent)
     with operation:
         try:
-            if session.of(place, agent).pane() is not None:
-                raise IbError(f"{agent} is running", hint=f"ib look {agent}")
+            refuse_running(place, agent)
             spawned_before = clients.of(known).has_begun(place, agent)
             start.write_script(place, agent, known)
             start.run(place, agent, *(["resume"] if spawned_before else []))
@@ -64,15 +64,33 @@ def resume(place: places.Place, caller: identity.Caller, given: str, say: Callab
     return agent
 
 
+def refuse_running(place: places.Place, agent: str) -> None:
+    """A pane that outlives its program, as somebody's tmux may be told to keep it, is taken away."""
+    at = session.of(place, agent)
+    if at.is_running():
+        raise IbError(f"{agent} is running", hint=f"ib look {agent}")
+    if at.pane() is not None:
+        tmux.end(at.socket, at.name)
+
+
 def check(place: places.Place, agent: str, known: dict[str, object]) -> None:
     if "session_id" not in known or "client" not in known:
         raise IbError(
             f"{agent} was not started by ib new-agent, so ib does not know its session", hint="ib info " + agent
         )
-    if session.of(place, agent).pane() is not None:
-        raise IbError(f"{agent} is running", hint=f"ib look {agent}")
+    refuse_running(place, agent)
     worktree = start.worktree_of(place, agent, known)
     if not disk.exists(worktree):
-        hint = f"git worktree add {worktree} agent/{agent}"
-        raise IbError(f"The worktree of {agent} is gone", hint=hint)
+        raise IbError(f"The worktree of {agent} is gone", hint=f"git worktree add {quoted(worktree)} agent/{agent}")
     spawn_plan.client()
+
+
+def recover(operation: operations.Operation, say: Callable[[str], None]) -> None:
+    """A pause is carried out; a resume has begun its session or it has not."""
+    place, agent = operation.place, operation.agent
+    if operation.kind == "pause":
+        stop_session(place, agent, say)
+    elif session.of(place, agent).pane() is not None:
+        attend.begin(place, agent, resumed=clients.of(meta.read(place, agent)).has_begun(place, agent))
+    operation.done()
+    say(f"The {operation.kind} of {agent} was cut off, and is finished now.")

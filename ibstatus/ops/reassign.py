@@ -5,7 +5,9 @@ from typing import NamedTuple
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import authority
 from ibstatus.rules import identity, reassignment
-from ibstatus.store import agent_log, agents, fleet, home, inbox, meta, places
+from ibstatus.store import agent_log, agents, fleet, home, inbox, locks, meta, places
+
+LOCK = "reassign"
 
 
 class Reassigned(NamedTuple):
@@ -26,6 +28,11 @@ def reassign(place: places.Place, caller: identity.Caller, given: str, parent: s
         raise IbError("An agent cannot give its agents to the user", hint="reassign to one of yours, or kill")
     if agent == caller.name:
         raise IbError("An agent cannot choose its own manager", hint='ib ask "…"')
+    with locks.Lock(place.lock(LOCK)):  # two at once could make a circle
+        return decided(place, agent, new, now)
+
+
+def decided(place: places.Place, agent: str, new: str, now: float) -> Reassigned:
     managers = authority.managers(place)
     workers = [record.id for record in fleet.records(place) if record.meta.get("worker") is True]
     word = reassignment.verdict(agent, new, managers, workers)

@@ -7,7 +7,14 @@ from ibstatus.errors import IbError
 from ibstatus.store import operations, places
 
 # kind of operation → the module whose `recover(operation, say)` knows what to do
-KINDS = {"spawn": "spawn", "kill": "retire", "merge": "merge", "undo": "undo"}
+KINDS = {
+    "spawn": "spawn",
+    "kill": "retire",
+    "merge": "merge",
+    "undo": "undo",
+    "pause": "pause",
+    "resume": "pause",
+}
 
 
 def everything(place: places.Place, say: Callable[[str], None] = lambda text: None) -> None:
@@ -15,6 +22,7 @@ def everything(place: places.Place, say: Callable[[str], None] = lambda text: No
     for operation in operations.unfinished(place):
         module = KINDS.get(operation.kind)
         if module is None:
+            say(f"{operation.agent}: a newer ib has left a {operation.kind} half done; it must finish it")
             continue
         try:
             import_module(f"ibstatus.ops.{module}").recover(operation, say)

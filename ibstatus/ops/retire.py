@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from ibstatus.drivers import git_snapshot, git_worktree
+from ibstatus.drivers import git_checkouts, git_snapshot, git_worktree
 from ibstatus.errors import IbError
 from ibstatus.ops import archive, authority, bereaved, forgetting, mail_away, stop
 from ibstatus.store import archive as shelf
-from ibstatus.store import disk, meta, moving, operations, places, spool, undo_log
+from ibstatus.store import disk, meta, moving, operations, places, spool, undo_bulk, undo_log
 
 Say = Callable[[str], None]
 
@@ -41,12 +41,13 @@ def retire(op: operations.Operation, say: Say) -> Retired:
     stop.stop(place, agent, say)
     snapshot = save(op, say)
     bereaved.settle(place, op.facts["questions"], agent)
-    bereaved.reparent(place, op.facts["children"], agent, str(op.facts["manager"]), say)
+    note_children(op)
+    hand_on(op, say)
     if op.facts["branch"]:
         stop.told(place, agent, f"Deleted branch {op.facts['branch']}", say)
     archived = archive.keep(op)
     take_away(op, snapshot, say)
-    finish(op, archived)
+    finish(op, archived, say)
     if archived:
         say(f"Archived to: {archived}/")
     return Retired(agent, archived, str(op.facts["undo"]), list(op.facts["children"]))
@@ -67,12 +68,12 @@ def save(op: operations.Operation, say: Say) -> git_snapshot.Snapshot | None:
     place, agent = op.place, op.agent
     repo = place.agent_dir(agent) + "/repo"
     admin = git_worktree.admin_of(place, repo)
-    tip = git_worktree.tip(git_worktree.seat(place), branch_of(agent))
-    ref, message = undo_log.ref_of(str(op.facts["undo"])), f"{agent}: {op.facts.get('verb') or op.kind}"
+    tip = git_worktree.tip(place.git_folder, branch_of(agent))
+    ref, message = undo_log.ref_of(str(op.facts["undo"])), f"ib undo: {agent} before {op.facts.get('as') or op.kind}"
     snapshot = snapped(repo, admin, ref, tip, message, say) if admin else None
     admin = admin or git_worktree.registered(place, repo)
     if snapshot is None:
-        seat = git_worktree.seat(place)
+        seat = place.git_folder
         named = git_worktree.named_commits(seat, admin) if admin else []
         git_snapshot.hold_commits(seat, ref, [tip, *named], message)
     op.note(
@@ -85,9 +86,27 @@ def save(op: operations.Operation, say: Say) -> git_snapshot.Snapshot | None:
         children=bereaved.children(place, agent),
         manager=authority.managers(place).get(agent, ""),
     )
+    if snapshot is not None:
+        undo_bulk.note(place, str(op.facts["undo"]), git_snapshot.ignored(repo))
     undo_log.write(place, record_of(op))
     op.note(saved=True)
     return snapshot
+
+
+def note_children(op: operations.Operation) -> None:
+    """Looked for once more: a disk that failed may have hidden one at the first look."""
+    found = sorted({*op.facts["children"], *bereaved.children(op.place, op.agent)})
+    if found != op.facts["children"]:
+        op.note(children=found)
+        undo_log.write(op.place, record_of(op))
+
+
+def hand_on(op: operations.Operation, say: Say) -> None:
+    """Its children get its manager; while one of them has not, it is not taken away: the next command tries again."""
+    bereaved.reparent(op.place, op.facts["children"], op.agent, str(op.facts["manager"]), say)
+    left = bereaved.children(op.place, op.agent)
+    if left:
+        raise IbError(f"{', '.join(left)} could not be given another manager", hint="ib list finishes it")
 
 
 def snapped(repo: str, admin: str, ref: str, tip: str, message: str, say: Say) -> git_snapshot.Snapshot | None:
@@ -100,11 +119,11 @@ def snapped(repo: str, admin: str, ref: str, tip: str, message: str, say: Say) -
 
 
 def is_ours(place: places.Place, agent: str, repo: str) -> bool:
-    """The branch goes with the agent that it was made for, unless somebody has it checked out elsewhere."""
+    """The branch goes with the agent that it was made for, unless it is checked out or rebased elsewhere."""
     if meta.read(place, agent).get("worktree") is False:
         return False
     ref = f"refs/heads/{branch_of(agent)}"
-    at = [known.path for known in git_worktree.worktrees(git_worktree.seat(place)) if known.branch == ref]
+    at = [known.path for known in git_checkouts.all_of(place.git_folder, place.root) if known.ref == ref]
     return all(not disk.exists(path) or same(path, repo) for path in at)
 
 
@@ -145,15 +164,15 @@ def take_away(op: operations.Operation, snapshot: git_snapshot.Snapshot | None, 
     if rest and snapshot is not None:
         git_snapshot.slim(rest, snapshot)
     branch = str(op.facts["branch"])
-    if branch and not git_worktree.delete_branch(git_worktree.seat(place), branch, str(op.facts["tip"])):
-        left = git_worktree.tip(git_worktree.seat(place), branch)
+    if branch and not git_worktree.delete_branch(place.git_folder, branch, str(op.facts["tip"])):
+        left = git_worktree.tip(place.git_folder, branch)
         if left:
             say(f"Branch {branch} has moved meanwhile, and stays")
     moving.move(home, f"{folder}/{undo_log.AGENT}")
     moving.remove(place.safe_copy(home))
 
 
-def finish(op: operations.Operation, archived: str) -> None:
+def finish(op: operations.Operation, archived: str, say: Say) -> None:
     place, now, name = op.place, time.time(), str(op.facts["undo"])
     size = moving.size_of(undo_log.folder(place, name))
     undo_log.write(place, msgspec.structs.replace(record_of(op), finished=True, archive=archived, size=size))
@@ -164,7 +183,7 @@ def finish(op: operations.Operation, archived: str) -> None:
         {"kind": "undo.saved", "who": op.agent, "id": name},
         {"kind": "agent.removed", "who": op.agent, "by": op.facts.get("by") or "", "as": op.facts.get("as") or op.kind},
     )
-    forgetting.forget_old(place, now)
+    forgetting.forget_old(place, now, say)
 
 
 def recover(op: operations.Operation, say: Say) -> None:

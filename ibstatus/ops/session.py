@@ -12,8 +12,12 @@ class Session(NamedTuple):
     name: str
 
     def pane(self) -> tmux.Pane | None:
-        """None when there is no such session."""
+        """None when there is surely no such session; an IbError when tmux cannot be asked."""
         return tmux.pane_of(self.socket, self.name)
+
+    def is_running(self) -> bool:
+        pane = self.pane()
+        return pane is not None and not pane.dead
 
     def screen(self, pane: tmux.Pane, history: int | None = 0) -> str | None:
         return tmux.capture(self.socket, pane.id, history)

@@ -3,10 +3,12 @@
 import time
 from collections.abc import Sequence
 
-from ibstatus.drivers import git
+from ibstatus.drivers import git, git_worktree
 from ibstatus.model.records import Agent
 from ibstatus.rules import fleet
-from ibstatus.store import agent_log, meta, operations, places, spool
+from ibstatus.store import agent_log, disk, meta, operations, places, spool
+
+LONGEST = 200
 
 
 def note(place: places.Place, agent: str, code: int | None) -> None:
@@ -17,8 +19,10 @@ def note(place: places.Place, agent: str, code: int | None) -> None:
         return
     meta.change(place, agent, ended={"code": code, "at": now})
     how = "was killed" if code is None else f"ended with exit code {code}" if code else "ended"
+    said = last_words(place, agent) if code else ""
     left = uncommitted(place, agent) if known.get("worktree") is not False else []
-    agent_log.write(place, agent, f"Session {how}" + (f"; {len(left)} uncommitted changes" if left else ""), now)
+    uncommitted_too = f"; {len(left)} uncommitted change{'' if len(left) == 1 else 's'}" if left else ""
+    agent_log.write(place, agent, f"Session {how}{uncommitted_too}" + (f": {said}" if said else ""), now)
     if left:
         event = {"kind": "agent.state", "who": agent, "state": "waiting", "reason": fleet.UNCOMMITTED}
     else:
@@ -26,8 +30,25 @@ def note(place: places.Place, agent: str, code: int | None) -> None:
     spool.note(place, agent, now, event)
 
 
+def last_words(place: places.Place, agent: str) -> str:
+    """The last line that stood on its screen: why it ended, for most clients."""
+    lines = [line.strip() for line in last_screen(place, agent).splitlines() if line.strip()]
+    return lines[-1][:LONGEST] if lines else ""
+
+
+def last_screen(place: places.Place, agent: str) -> str:
+    """What start.sh kept of the terminal; '' when it kept nothing."""
+    try:
+        data = disk.read_ours(place.agent_dir(agent) + "/last-screen", 1 << 20)
+    except OSError:
+        return ""
+    return data.decode("utf-8", "replace")
+
+
 def uncommitted(place: places.Place, agent: str) -> list[str]:
-    """What `git status --short` says of its worktree."""
+    """What git says of its worktree; of one that is none any more, git would speak of the user's own."""
+    if not git_worktree.admin_of(place, place.agent_dir(agent) + "/repo"):
+        return []
     return git.run(place.agent_dir(agent) + "/repo", "status", "--porcelain").out.splitlines()
 
 

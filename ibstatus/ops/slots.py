@@ -17,11 +17,14 @@ def reserve(place: places.Place, name: str, known: dict[str, Any]) -> operations
     with locks.Lock(place.lock(LOCK)):
         check_limit(place)
         agent = name or free_name(place)
-        refuse_taken(place, agent, str(known["tmux_socket"]))
-        facts = {"base_commit": known["base_commit"], "manager": known["manager"]}
-        operation = operations.begin(place, "spawn", agent, **facts)
+        socket = str(known["tmux_socket"])
+        refuse_taken(place, agent, socket)
+        facts = {"base_commit": known["base_commit"], "manager": known["manager"], "made": []}
+        operation = operations.begin_if(place, "spawn", agent, lambda: refuse_taken(place, agent, socket), **facts)
         try:
-            disk.make_dirs(place.agent_dir(agent))
+            disk.make_dirs(place.home + "/agents")
+            operation.note(made=["folder"])
+            disk.mkdir(place.agent_dir(agent), 0o700)
             named = {"id": agent, **known, "tmux_session": f"ittybitty-{files.repo_id(place)}-{agent}"}
             meta.write(place, agent, named)
         except BaseException:

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ibstatus.drivers import git, tmux
-from ibstatus.ops import attend, session, slots, spawn_plan, start
+from ibstatus.drivers import git, git_worktree
+from ibstatus.ops import attend, session, session_end, slots, spawn_plan, start, stop
 from ibstatus.ops import recover as recovery
 from ibstatus.rules import identity
 from ibstatus.store import agent_log, disk, home, meta, operations, places, spool
@@ -23,9 +23,10 @@ def spawn(
     say: Callable[[str], None],
 ) -> str:
     """The new agent's id. `announce` prints it; if that fails, or anything before it, nothing is left of the agent."""
+    home.look(place)
+    plan = spawn_plan.made(place, caller, wanted, cwd)
     home.enter(place)
     recovery.everything(place, say)
-    plan = spawn_plan.made(place, caller, wanted, cwd)
     with slots.reserve(place, plan.name, plan.meta) as operation:
         try:
             build(place, operation)
@@ -39,13 +40,15 @@ def spawn(
 
 
 def build(place: places.Place, operation: operations.Operation) -> None:
-    """Everything up to the running session."""
+    """Everything up to the running session. What is about to be made is noted first: nothing else is taken back."""
     agent, now = operation.agent, time.time()
     known = meta.read(place, agent)
     if known["worktree"]:
+        operation.note(made=["folder", "worktree"])
         start.make_worktree(place, agent, known["base_commit"])
     start.write_files(place, agent)
     record(place, agent, known, now)
+    operation.note(made=[*operation.facts["made"], "session"])
     start.run(place, agent)
     operation.note(standing=True)
 
@@ -62,19 +65,21 @@ def record(place: places.Place, agent: str, known: dict[str, Any], now: float) -
 
 
 def roll_back(operation: operations.Operation) -> None:
-    """Session, worktree, branch, folder: whatever there is of it. The branch goes only while nothing was committed."""
+    """Session, worktree, branch, folder: what this spawn has made. The branch goes only while nothing was committed."""
     place, agent = operation.place, operation.agent
-    at = session.of(place, agent)
-    tmux.end(at.socket, at.name)
-    worktree = place.agent_dir(agent) + "/repo"
-    if disk.exists(worktree):
+    made, base = operation.facts.get("made", []), operation.facts.get("base_commit")
+    if "session" in made:
+        stop.stop(place, agent, lambda text: None)
+    if "worktree" in made:
+        worktree = place.agent_dir(agent) + "/repo"
         git.run(place.git_folder, "worktree", "remove", "--force", "--force", worktree)
-    shutil.rmtree(place.agent_dir(agent), ignore_errors=True)
-    shutil.rmtree(f"{place.safe}/agents/{agent}", ignore_errors=True)
-    git.run(place.git_folder, "worktree", "prune")
-    base = operation.facts.get("base_commit")
-    if base:
+        shutil.rmtree(worktree, ignore_errors=True)
+        admin = git_worktree.registered(place, worktree)  # what git has not taken back; nobody else's is touched
+        shutil.rmtree(admin, ignore_errors=True) if admin else None
         git.run(place.git_folder, "update-ref", "-d", f"refs/heads/agent/{agent}", str(base))
+    if "folder" in made:
+        shutil.rmtree(place.agent_dir(agent), ignore_errors=True)
+        shutil.rmtree(f"{place.safe}/agents/{agent}", ignore_errors=True)
     manager = operation.facts.get("manager")
     if manager:
         agent_log.write(place, str(manager), f"Spawning {agent} failed, nothing is left of it", time.time())
@@ -82,12 +87,23 @@ def roll_back(operation: operations.Operation) -> None:
 
 
 def recover(operation: operations.Operation, say: Callable[[str], None]) -> None:
-    """Killed once the session stood: the agent lives. Killed before: nothing is left of it."""
+    """Killed once the session stood, or after it had begun to work: the agent stays. Killed before: nothing is left."""
     place, agent = operation.place, operation.agent
-    if operation.facts.get("standing") and session.of(place, agent).pane() is not None:
-        attend.begin(place, agent)
+    lives = session.of(place, agent).pane() is not None
+    if operation.facts.get("standing") or has_worked(place, agent, operation.facts):
+        if lives:
+            attend.begin(place, agent)
         operation.done()
-        say(f"The spawn of {agent} was cut off after its session stood: it lives.")
+        say(f"The spawn of {agent} was cut off once its session stood: it {'lives' if lives else 'is stopped'}.")
         return
     roll_back(operation)
     say(f"The spawn of {agent} was cut off; nothing is left of it.")
+
+
+def has_worked(place: places.Place, agent: str, facts: dict[str, Any]) -> bool:
+    """Has its session begun, and done anything to its worktree?"""
+    worktree = place.agent_dir(agent) + "/repo"
+    if "session" not in facts.get("made", []) or not disk.exists(worktree):
+        return False
+    head = git.run(worktree, "rev-parse", "HEAD").out.strip()
+    return head != facts.get("base_commit") or bool(session_end.uncommitted(place, agent))

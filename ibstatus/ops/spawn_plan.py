@@ -40,6 +40,8 @@ class Plan(NamedTuple):
 
 def made(place: places.Place, caller: identity.Caller, wanted: Wanted, cwd: str) -> Plan:
     check_words(wanted)
+    if caller.kind == identity.AGENT:
+        check_rights(place, caller.name, wanted)
     manager = manager_of(place, caller, wanted)
     role = role_files.load(place, wanted.role) if wanted.role else role_files.NONE
     program = client()
@@ -88,11 +90,32 @@ def check_words(wanted: Wanted) -> None:
         raise UsageError(f"'{visible(wanted.name)}' cannot be an agent's name", hint=NAMES)
     if wanted.role and not names.is_sender(wanted.role):
         raise UsageError(f"'{visible(wanted.role)}' cannot be a role", hint=NAMES)
+    if wanted.base and not wanted.worktree:
+        raise UsageError(
+            "Without a worktree there is no branch that could begin at --base", hint="leave one of them out"
+        )
     for rule in (*wanted.allow, *wanted.deny):
         if not tool_rules.is_rule(rule):
             raise UsageError(
                 f"'{visible(rule)}' is no tool rule", hint='as in --allow-tools "Bash(npm test:*),WebFetch"'
             )
+
+
+def check_rights(place: places.Place, agent: str, wanted: Wanted) -> None:
+    """Nobody gives away more than they have."""
+    record = fleet.record_of(place, agent)
+    own = record.meta if record is not None else {}
+    if not wanted.worktree and own.get("worktree") is not False:
+        raise IbError("Only an agent without a worktree may make another one without", hint="leave out --no-worktree")
+    if wanted.yolo and own.get("yolo") is not True:
+        raise IbError("Only an agent that runs with --yolo may give it to others", hint="leave out --yolo")
+    more = [rule for rule in wanted.allow if rule not in listed(own.get("allow"))]
+    if more:
+        raise IbError(f"You may not allow what you were not given: {', '.join(more)}", hint="leave out --allow-tools")
+
+
+def listed(rules: object) -> list[object]:
+    return rules if isinstance(rules, list) else []
 
 
 def check_model(model: str) -> None:
@@ -113,12 +136,15 @@ def check_prompt(place: places.Place, wanted: Wanted, role: str) -> None:
 
 def manager_of(place: places.Place, caller: identity.Caller, wanted: Wanted) -> str:
     """'' for an agent of the user. What an agent spawns is below it."""
-    if not wanted.manager:
-        return caller.name if caller.kind == identity.AGENT else ""
-    manager = authority.resolved(place, caller, wanted.manager, "spawn under")
+    if not wanted.manager and caller.kind != identity.AGENT:
+        return ""
+    manager = authority.resolved(place, caller, wanted.manager or caller.name, "spawn under")
     record = fleet.record_of(place, manager)
     if roles.role_of(manager, record.meta if record is not None else {}) == roles.WORKER:
-        raise IbError(f"{manager} is a worker, and workers have no agents", hint="name a manager: ib tree")
+        raise IbError(
+            f"{manager} is a worker, and workers have no agents",
+            hint="name a manager (ib tree), or leave its worktree for an agent of your own",
+        )
     return manager
 
 

@@ -17,7 +17,11 @@ def make_worktree(place: places.Place, agent: str, commit: str) -> None:
     folder = place.agent_dir(agent) + "/repo"
     done = git.run(place.git_folder, "worktree", "add", "--quiet", "-b", f"agent/{agent}", "--", folder, commit)
     if done.code:
-        raise IbError(f"git could not make a worktree for {agent}", cause=last_line(done.err), hint="git worktree list")
+        why = (
+            last_line(done.err)
+            or f"git worktree add ended with exit code {done.code}, as a post-checkout hook makes it"
+        )
+        raise IbError(f"git could not make a worktree for {agent}", cause=why, hint="git worktree list")
     worktree_include.copy(place, folder)
 
 
@@ -45,7 +49,7 @@ def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None
     launch = clients.Launch(
         str(known["client"]),
         str(known["session_id"]),
-        agent_settings.write(place, agent),
+        agent_settings.written(place, agent),
         str(known.get("model") or ""),
         known.get("yolo") is True,
         known.get("print") is True,
@@ -81,6 +85,6 @@ def run(place: places.Place, agent: str, *words: str) -> None:
     known = meta.change(place, agent, ended=None, started=time.time())
     at = session.of(place, agent)
     argv = ["/bin/sh", place.agent_dir(agent) + "/start.sh", *words]
-    tmux.start(at.socket, at.name, worktree_of(place, agent, known), argv)
+    tmux.start(at.socket, at.name, worktree_of(place, agent, known), argv, agent)
     if at.pane() is None:
         raise IbError(f"The session of {agent} ended as soon as it began", hint=f"ib look {agent}; ib doctor")

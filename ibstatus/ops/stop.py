@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 
 from ibstatus.drivers import ending, tmux
-from ibstatus.ops import session
-from ibstatus.store import agent_log, places
+from ibstatus.ops import session, start
+from ibstatus.store import agent_log, meta, places
 
 Say = Callable[[str], None]
 
@@ -31,7 +31,7 @@ def end_pane(top: int) -> bool:
 
 def end_strays(place: places.Place, agent: str) -> bool:
     """What has lost its terminal: the tmux server died, or the client was started by hand."""
-    known = ending.strays(place.agent_dir(agent) + "/repo", agent)
+    known = ending.strays(start.worktree_of(place, agent, meta.read(place, agent)), agent)
     return ending.end(known, known)
 
 

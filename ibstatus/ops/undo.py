@@ -4,25 +4,27 @@ import os
 import time
 from collections.abc import Callable
 
-from ibstatus.drivers import git_index, git_refill, git_worktree
+from ibstatus.drivers import git_index, git_refill, git_submodules, git_worktree
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import bereaved, forgetting, mail_away
 from ibstatus.ops import recover as mending
+from ibstatus.rules import removal_text
 from ibstatus.store import agent_log, agents, atomic, disk, home, meta, moving, operations, places, spool, undo_log
 
 Say = Callable[[str], None]
 OURS = b"ib undo\n"
 
 
-def undo(place: places.Place, wanted: str, say: Say) -> list[undo_log.Record]:
-    """The whole group of one command, the last removed first. Refused before anything is changed."""
+def undo(place: places.Place, wanted: str, say: Say, keep_merge: bool = False) -> list[undo_log.Record]:
+    """The whole group of one command, the last removed first. Refused before anything is changed. `keep_merge`: the
+    agents alone; the branch that one was merged into stays as it is."""
     home.look(place)
     mending.everything(place, say)
     group = undo_log.chosen(place, wanted)
     for record in group:
         check(place, record)
     for record in group:
-        with operations.begin(place, "undo", record.agent, record=record.name) as op:
+        with operations.begin(place, "undo", record.agent, record=record.name, keep_merge=keep_merge) as op:
             look_again(op, record)
             take_back_merge(op, record, say)
             bring_back(op, say)
@@ -35,13 +37,16 @@ def check(place: places.Place, record: undo_log.Record) -> None:
     if agent == undo_log.MAIL:
         return
     if agents.exists(place, agent) or moving.is_there(place.agent_dir(agent)):
-        raise IbError(f"There is an agent {agent} again, so the earlier one cannot come back", hint=f"ib info {agent}")
-    now = git_worktree.tip(git_worktree.seat(place), record.branch) if record.branch else ""
+        raise IbError(
+            f"There is an agent {agent} again, so the earlier one cannot come back",
+            hint=f"ib kill {agent}, then this again",
+        )
+    now = git_worktree.tip(place.git_folder, record.branch) if record.branch else ""
     if now and now != record.tip:
         hint = f"git branch -m {quoted(record.branch)} {quoted(record.branch + '-newer')}"
         raise IbError(f"There is a branch {record.branch} again, at another commit", hint=hint)
     for commit in (record.commit, record.tip):
-        if commit and git_index.asked(git_worktree.seat(place), "cat-file", "-e", commit).code:
+        if commit and git_index.asked(place.git_folder, "cat-file", "-e", commit).code:
             raise IbError(f"git has lost the commit {commit[:12]}, which kept {agent}", hint="git fsck --lost-found")
 
 
@@ -58,7 +63,7 @@ def look_again(op: operations.Operation, record: undo_log.Record) -> None:
 
 def take_back_merge(op: operations.Operation, record: undo_log.Record, say: Say) -> None:
     """First of all: where the branch has gone on, it is refused, and nothing was changed."""
-    if not record.merge or op.facts.get("taken_back"):
+    if not record.merge or op.facts.get("taken_back") or op.facts.get("keep_merge"):
         return
     from ibstatus.ops import merge_back
 
@@ -91,7 +96,7 @@ def bring_agent(op: operations.Operation, record: undo_log.Record, say: Say) -> 
         op.note(missing=True)
     for path in missing:
         say(f"Warning: something lies in the way of {path}; it is kept in {undo_log.ref_of(record.name)}")
-    if record.branch and not git_worktree.make_branch(git_worktree.seat(place), record.branch, record.tip):
+    if record.branch and not git_worktree.make_branch(place.git_folder, record.branch, record.tip):
         raise IbError(f"There is a branch {record.branch} again, at another commit", hint="git branch -m")
     admin = put_admin(op, record)
     folder, target = f"{undo_log.folder(place, record.name)}/{undo_log.AGENT}", place.agent_dir(record.agent)
@@ -100,6 +105,8 @@ def bring_agent(op: operations.Operation, record: undo_log.Record, say: Say) -> 
             raise IbError(f"{target} is there again, so {record.agent} cannot come back", hint=f"ls {quoted(target)}")
         moving.move(folder, target)
     settle(place, record, admin, say)
+    if record.dropped:
+        say(f"Warning: what git ignored went earlier, to save space: {removal_text.some(record.dropped)}")
 
 
 def refill(place: places.Place, record: undo_log.Record) -> list[str]:
@@ -110,7 +117,7 @@ def refill(place: places.Place, record: undo_log.Record) -> list[str]:
         return []
     modes = {path.encode("latin-1"): mode for path, mode in record.modes.items()}
     part = f"{folder}/{undo_log.PART}"
-    missing = git_refill.fill(rest, git_worktree.seat(place), record.commit, modes, part) if record.commit else []
+    missing = git_refill.fill(rest, place.git_folder, record.commit, modes, part) if record.commit else []
     disk.make_dirs(f"{folder}/{undo_log.AGENT}")
     disk.rename(rest, f"{folder}/{undo_log.AGENT}/repo")
     return missing
@@ -132,6 +139,7 @@ def put_admin(op: operations.Operation, record: undo_log.Record) -> str:
 
 
 def free_admin(place: places.Place, name: str) -> str:
+    """git hands names out again; what is inside and holds on to the old one is put right by `join`."""
     number, path = 0, f"{place.common}/worktrees/{name}"
     while moving.is_there(path):
         number += 1
@@ -162,6 +170,7 @@ def join(repo: str, admin: str) -> None:
     if disk.exists(admin + "/locked") and disk.read_file(admin + "/locked") == OURS:
         disk.unlink(admin + "/locked")
     if moving.is_there(repo):
+        git_submodules.join(admin, repo)
         git_worktree.look_again(repo)
 
 

@@ -3,11 +3,12 @@
 from contextlib import ExitStack
 from shlex import quote
 
-from ibstatus.drivers import daemon
+from ibstatus.drivers import daemon, git_kept
 from ibstatus.errors import IbError
 from ibstatus.model.records import GivenBack, Left, Loss
-from ibstatus.ops import block, hide, hooks, node
+from ibstatus.ops import block, fleet, hide, hooks, node
 from ibstatus.rules import identity
+from ibstatus.rules.removal_text import counted
 from ibstatus.store import (
     agents,
     checkouts,
@@ -22,8 +23,10 @@ from ibstatus.store import (
     tap,
     touched,
 )
+from ibstatus.store import fleet as records
 
 PATIENCE = 3.0
+BUNDLE = "undo.bundle"
 
 
 def check(place: places.Place, caller: identity.Caller) -> None:
@@ -38,12 +41,11 @@ def check(place: places.Place, caller: identity.Caller) -> None:
     home.check_format(place)
     if not disk.exists(place.home):
         home.look(place)  # cleaned away: what its copy still holds must be counted and kept
-    living = removal.worktrees(place)
+    living = sorted({*removal.worktrees(place), *running(place)})
     if living:
-        paths = [quote(f"{place.home}/agents/{agent}/repo") for agent in living]
         raise IbError(
-            f"There are still worktrees of agents: {', '.join(living)}",
-            hint="when their work is merged: " + "; ".join(f"git worktree remove {path}" for path in paths),
+            f"There are still agents: {', '.join(living)}",
+            hint="ib merge or ib kill each of them, or all at once: ib nuke",
         )
     waiting = removal.listeners(place)
     if waiting:
@@ -58,6 +60,12 @@ def check(place: places.Place, caller: identity.Caller) -> None:
             f"{place.home} also belongs to {', '.join(shared)}",
             hint="their messages would go too: move one of the repositories to a folder of its own",
         )
+
+
+def running(place: places.Place) -> list[str]:
+    """Agents whose session is there, with or without a worktree of their own."""
+    there = fleet.sessions(place, records.records(place))
+    return [agent for agent, lives in there.items() if lives]
 
 
 def loss(place: places.Place) -> Loss:
@@ -81,8 +89,26 @@ def uninstall(place: places.Place, caller: identity.Caller) -> Left:
         page = block.take_out(place)
         still_open(place)
         noted = [*(one for one in (settings, page) if one is not None), *hide.unhide(place)]
-        removed, kept, others = removal.remove(place)
+        names = keep_refs(place)
+        removed, kept, others = removal.remove(place, lambda: let_go(place, names))
     return Left(removed, kept, lost, [given_back(one) for one in (*noted, *others)])
+
+
+def keep_refs(place: places.Place) -> list[str]:
+    """What `ib undo` needs goes into a file of its own first, which the tar file gets with all the others."""
+    seat = place.git_folder
+    names = git_kept.refs(seat)
+    if not names or not disk.exists(place.home):
+        return []
+    git_kept.bundle(seat, f"{place.home}/{BUNDLE}", names)
+    return names
+
+
+def let_go(place: places.Place, names: list[str]) -> list[str]:
+    if not names:
+        return []
+    git_kept.let_go(place.git_folder, names)
+    return [f"{counted(len(names), 'ref')} of ib undo, which the tar file has in .ittybitty/{BUNDLE}"]
 
 
 def still_open(place: places.Place) -> None:
@@ -106,8 +132,12 @@ def given_back(noted: touched.Touched) -> GivenBack:
 def remains(place: places.Place) -> list[str]:
     """Traces of ib that are still there, as paths."""
     found = [path for path in (place.home, place.safe) if removal.disk_has(path)]
-    return found + [
-        f"{exclude.path_of(place, name)} (a line for .ittybitty, not written by ib)"
-        for name in exclude.BOTH
-        if exclude.says(place, name)
-    ]
+    return (
+        found
+        + git_kept.refs(place.git_folder)
+        + [
+            f"{exclude.path_of(place, name)} (a line for .ittybitty, not written by ib)"
+            for name in exclude.BOTH
+            if exclude.says(place, name)
+        ]
+    )

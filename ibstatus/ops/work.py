@@ -1,4 +1,4 @@
-"""The work of one agent: its commits and what it has not committed, against the branch that it would be merged into."""
+"""The work of one agent: committed and not, against its manager's branch or the one it began at."""
 
 import os
 import shlex
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ibstatus.drivers import git_checkouts, git_diff, git_refs
+from ibstatus.drivers import git_checkouts, git_diff, git_refs, throw_away
 from ibstatus.errors import IbError
-from ibstatus.ops import forecast
+from ibstatus.model.records import Agent
+from ibstatus.ops import fleet, forecast
 from ibstatus.store import agents, config, meta, places
 
 TOOL = "externalDiffTool"
@@ -39,9 +40,23 @@ class Work(NamedTuple):
     summary: str
 
 
+class Now(NamedTuple):
+    """The agent itself. `questions`: (id, text) of those that wait for the user."""
+
+    agent: Agent | None
+    questions: list[tuple[str, str]]
+
+
+def now(place: places.Place, agent: str) -> Now:
+    found = fleet.show(place)
+    asked = [item for item in found.questions if item.get("agent", item.get("from")) == agent]
+    questions = [(str(item.get("id", "")), str(item.get("question", ""))) for item in asked]
+    return Now(fleet.by_id(found.agents).get(agent), questions)
+
+
 def line_of(place: places.Place, agent: str, cwd: str) -> Line:
     """What is known of it without looking at any file."""
-    where, branch, worktree = forecast.where(place), forecast.branch_of(agent), place.agent_dir(agent) + "/repo"
+    where, branch, worktree = place.git_folder, forecast.branch_of(agent), place.agent_dir(agent) + "/repo"
     worktree = worktree if os.path.lexists(worktree + "/.git") else ""
     tip = git_refs.tip_of(where, branch)
     if not tip:
@@ -53,16 +68,15 @@ def line_of(place: places.Place, agent: str, cwd: str) -> Line:
 
 
 def home_of(place: places.Place, agent: str, cwd: str) -> str:
-    """The branch that it would be merged into: its manager's, or the one checked out here, or the one it began at."""
-    where, branch = forecast.where(place), forecast.branch_of(agent)
+    """Its manager's branch, or the one it began at, or the one checked out here."""
+    where, branch = place.git_folder, forecast.branch_of(agent)
     chief = agents.living_manager(place, agent)
     inside = cwd.startswith(place.agent_dir(agent) + "/repo")
     here = "" if inside else git_refs.head_of(cwd)
-    begun = str(meta.read(place, agent).get("base") or "")
     candidates = (
         git_refs.branch_of(where, f"agent/{chief}") if chief else "",
+        forecast.begun_at(place, agent),
         here,
-        git_refs.branch_of(where, begun) if begun else "",
         git_refs.head_of(place.root),
     )
     return next((ref for ref in candidates if ref and ref != branch and git_refs.tip_of(where, ref)), "")
@@ -74,14 +88,14 @@ def compared(place: places.Place, line: Line, committed: bool) -> Iterator[git_d
         with git_diff.worktree(line.worktree) as side:
             yield side
     else:
-        yield git_diff.Side(forecast.where(place), line.branch)
+        yield git_diff.Side(place.git_folder, line.branch)
 
 
 def of(place: places.Place, agent: str, cwd: str, committed: bool = False) -> Work:
     line = line_of(place, agent, cwd)
     if not line.branch:
         return Work(line, [], [], [], "")
-    commits = git_refs.commits(forecast.where(place), line.base, line.branch)
+    commits = git_refs.commits(place.git_folder, line.base, line.branch)
     changes = git_checkouts.changes(line.worktree) if line.worktree and not committed else []
     with compared(place, line, committed) as side:
         return Work(line, commits, changes, git_diff.files(side, line.base), git_diff.summary(side, line.base))
@@ -101,7 +115,7 @@ def show_in_tool(place: places.Place, agent: str, cwd: str) -> int:
     if not line.worktree:
         raise IbError(f"{agent} has no worktree to show", hint=f"ib diff {agent} --committed")
     argv = tool(place)
-    with git_checkouts.throw_away(forecast.where(place), line.base) as folder:
+    with throw_away.checkout(place.git_folder, line.base) as folder:
         code = git_diff.shown_by([*argv, folder, line.worktree], cwd)
     if code == 127:
         raise IbError(f"The program {argv[0]} could not be started", hint=f"ib config set {TOOL} 'meld'")

@@ -18,8 +18,13 @@ HOOKS = frozenset(
 )  # fmt: skip
 ALIASES = {"ls": "list", "new": "new-agent", "ack": "acknowledge"}
 HELP = ("-h", "--help")
+# In a repository that is not its own: nothing changes by these.
+LOOKS = frozenset(("list", "tree", "status", "look", "diff", "info", "doctor", "help"))
+ELSEWHERE = f"An agent of another repository may only look around here (ib {', '.join(sorted(LOOKS))})"
+BACK = 'go back into your own worktree; to ask for something there: ib ask "…"'
 YOLO = "--yolo"
 
+UNPROVEN = "Nothing proves which agent this is (IB_AGENT_TOKEN is not its token), so it cannot run ib {}"
 ASK = "if it is needed, say what and why (ib send MANAGER …, without a manager ib ask …) and end with WAITING"
 INSTEAD = {
     "acknowledge": "An agent cannot acknowledge: the user's Claude settles what agents say; go on, or end with WAITING",
@@ -36,7 +41,7 @@ INSTEAD = {
 }
 
 
-def refusal(words: list[str], manager: bool, yolo: bool = False) -> str:
+def refusal(words: list[str], manager: bool, yolo: bool = False, proven: bool = True) -> str:
     """Why this agent may not run `ib` with these words, as a sentence without its full stop; '' when it may."""
     if not words or words[0].startswith("-") or asks_for_help(words):
         return ""
@@ -47,10 +52,16 @@ def refusal(words: list[str], manager: bool, yolo: bool = False) -> str:
     if name == "watch" and words[1:] == ["--debug"]:
         return ""  # what the older tool let agents do
     if name in MANAGERS:
-        return of_manager(name, words, manager, yolo)
+        return of_manager(name, words, manager, yolo) or ("" if proven else UNPROVEN.format(name))
     if name == "board":
         return f"An agent cannot run ib board {plain(sub)}; it has ib board {', '.join(sorted(BOARD))}"
     return INSTEAD.get(name) or f"An agent cannot run ib {plain(name)}; {ASK}"
+
+
+def elsewhere(words: list[str]) -> str:
+    """Why an agent may not run this in a repository of others; '' when it may."""
+    fine = not words or words[0].startswith("-") or asks_for_help(words) or ALIASES.get(words[0], words[0]) in LOOKS
+    return "" if fine or (words[0] == "hooks" and words[1:2] and words[1] in HOOKS) else ELSEWHERE
 
 
 def asks_for_help(words: list[str]) -> bool:

@@ -90,6 +90,7 @@ def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> li
                 model=text(one.meta.get("model")),
                 worker=one.meta.get("worker") is True,
                 problem=one.problem,
+                marks=marks(one.meta),
             )
         )
     return sorted(found, key=lambda agent: (agent.created or 0.0, agent.id))
@@ -147,6 +148,17 @@ def lined_up(agents: Sequence[Agent]) -> Iterator[tuple[str, Agent]]:
         yield from branch(agent, "", "")
     for agent in agents:
         yield from branch(agent, "", "")
+
+
+def marks(meta: Mapping[str, Any]) -> list[str]:
+    found = [text(meta.get("role"))] if meta.get("role") else []
+    found += ["yolo"] if meta.get("yolo") is True else []
+    return found + (["no-worktree"] if meta.get("worktree") is False else [])
+
+
+def is_over(agent: Agent) -> bool:
+    """Its session has ended."""
+    return agent.state == "stopped" or (agent.state, agent.reason) == ("waiting", UNCOMMITTED)
 
 
 def is_busy(agents: Sequence[Agent]) -> bool:

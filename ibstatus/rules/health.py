@@ -57,6 +57,14 @@ def tmux(version: str) -> Finding:
     return ok("tmux", version)
 
 
+def client(path: str, wanted: str) -> Finding:
+    """What runs in an agent's session."""
+    if path:
+        return ok("claude", path)
+    text = f"{wanted} is not on your PATH; agents are sessions of it"
+    return Finding("warn", "claude", text, "npm install -g @anthropic-ai/claude-code; or set IB_CLAUDE to its path")
+
+
 def program(path: str, says: str, running: str) -> Finding:
     """The `ib` that hooks and agents will find."""
     if not path:

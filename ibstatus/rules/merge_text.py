@@ -26,12 +26,23 @@ def intended(agent: str, into: str, subjects: Sequence[tuple[str, str]]) -> list
     return lines + ([f"  … and {len(subjects) - MOST_COMMITS} more"] if len(subjects) > MOST_COMMITS else [])
 
 
+def stash_hint(path: str, agent: str, into: str, options: str = "") -> str:
+    """One line to type; the changes are back with `git stash pop`."""
+    return f"git -C {quoted(path)} stash && {again(agent, into, options)}"
+
+
 def done(agent: str, into: str, commits: int) -> str:
     return f"Agent merged into {into} ({counted(commits, 'commit')})" if commits else f"Nothing to merge into {into}"
 
 
-def again(agent: str, into: str) -> str:
-    return f"ib merge {quoted(agent)} --into {quoted(into)}"
+def again(agent: str, into: str, options: str = "") -> str:
+    """`options`: what else the user had typed."""
+    return f"ib merge {quoted(agent)} --into {quoted(into)}{options}"
+
+
+def typed(force: bool, test: str) -> str:
+    """The options of a merge, to be typed once more."""
+    return (" --force" if force else "") + (f" --test {quoted(test)}" if test else "")
 
 
 def ask_agent(agent: str, what: str) -> str:
@@ -39,12 +50,12 @@ def ask_agent(agent: str, what: str) -> str:
     return f"ib send {quoted(agent)} {quoted(visible(what))}"
 
 
-def conflict_hint(agent: str, into: str, names: Sequence[str]) -> str:
+def conflict_hint(agent: str, into: str, names: Sequence[str], options: str = "") -> str:
     how = f"Merge or rebase onto {into}, keep what both sides need, commit"
     what = f"Your work conflicts with {into} in {files(names)}. {how}"
-    return f"{ask_agent(agent, what)}; when it has: {again(agent, into)}"
+    return f"{ask_agent(agent, what)}; when it has: {again(agent, into, options)}"
 
 
-def commit_hint(agent: str, into: str, names: Sequence[str]) -> str:
+def commit_hint(agent: str, into: str, names: Sequence[str], options: str = "") -> str:
     what = f"Commit your work (or throw away what is not needed): {files(names)}"
-    return f"{ask_agent(agent, what)}; when it has: {again(agent, into)}"
+    return f"{ask_agent(agent, what)}; when it has: {again(agent, into, options)}"

@@ -16,6 +16,7 @@ class Loss(NamedTuple):
     children: list[str]
     manager: str
     running: bool
+    questions: int = 0
 
 
 def counted(count: int, what: str) -> str:
@@ -36,6 +37,8 @@ def line(loss: Loss) -> str:
         parts.append(f"{counted(len(loss.files), 'uncommitted file')} ({some(loss.files)})")
     if loss.commits:
         parts.append(f"{counted(loss.commits, 'commit')} in no other branch")
+    if loss.questions:
+        parts.append(f"{counted(loss.questions, 'open question')} that nobody answers then")
     if loss.unread:
         parts.append(f"{counted(loss.unread, 'message')} that it has not read")
     text = f"{loss.agent}{' (running)' if loss.running else ''}: {', '.join(parts) or 'nothing unsaved'}"

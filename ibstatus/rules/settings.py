@@ -64,11 +64,15 @@ ALL = (
     Key("permissions.worker.deny", LIST, (), "Tools that workers may not use"),
     Key("allowAgentQuestions", SWITCH, True, "May agents ask the user with ib ask"),
     Key(
-        "autoCompactThreshold", NUMBER, None, "Context use in % at which an agent gets /compact; over 100: never", low=1
+        "autoCompactThreshold",
+        NUMBER,
+        None,
+        "Context use in % at which an agent gets /compact; over 100: never (not yet in use)",
+        low=1,
     ),
     Key("createPullRequests", SWITCH, False, "Do agents open a pull request for their work"),
     Key("externalDiffTool", TEXT, None, "Program that shows an agent's diff", examples=("code --diff --wait",)),
-    Key("fps", NUMBER, 10, "How often a second the live view looks for news", low=1, high=60),
+    Key("fps", NUMBER, 10, "How often a second the live view looks for news (not yet in use)", low=1, high=60),
     Key("hooks.injectStatus", SWITCH, True, "Do hooks tell the primary how its agents do"),
     Key("hooks.statusVisible", SWITCH, True, "Does the user see what hooks tell"),
     Key("status_node.enabled", SWITCH, True, "Is there a status node in CLAUDE.md"),
@@ -76,11 +80,23 @@ ALL = (
     Key("status_node.update_interval", NUMBER, 10, "The longest time without a look, in seconds", low=1, high=3600),
     Key("status_node.max_messages", NUMBER, 50, "How many messages the status node holds", high=1000),
     Key("status_node.include_children_count", SWITCH, True, "Does the status node count children"),
-    Key("tmux.titles", TEXT, "stop-only", "When window titles change", choices=("stop-only", "real-time", "off")),
-    Key("tmux.glyphs", TEXT, "emoji", "What window titles are drawn with", choices=("emoji", "safe", "ascii")),
+    Key(
+        "tmux.titles",
+        TEXT,
+        "stop-only",
+        "When window titles change (not yet in use)",
+        choices=("stop-only", "real-time", "off"),
+    ),
+    Key(
+        "tmux.glyphs",
+        TEXT,
+        "emoji",
+        "What window titles are drawn with (not yet in use)",
+        choices=("emoji", "safe", "ascii"),
+    ),
     Key("tmux.socket", TEXT, "ib", "The tmux socket (tmux -L) of the agents", chars=LETTERS + "-._"),
-    Key("board.dsn", TEXT, None, "Postgres of the board; unset: a file of its own"),
-    Key("notify.perHour", NUMBER, 30, "How many automatic notices an hour wake the primary"),
+    Key("board.dsn", TEXT, None, "Postgres of the board; unset: a file of its own (not yet in use)"),
+    Key("notify.perHour", NUMBER, 30, "How many automatic notices an hour wake the primary (not yet in use)"),
 )
 KEYS = {key.name: key for key in ALL}
 SECTIONS = frozenset(name[:at] for name in KEYS for at, letter in enumerate(name) if letter == ".")

@@ -11,6 +11,7 @@ DIALOGS = (QUESTION, PLAN, PERMISSION)
 ASKING = {"AskUserQuestion": QUESTION, "ExitPlanMode": PLAN}
 LISTENER = "ib listen"  # it waits for us: with it alone in the background nothing is at work
 LONGEST_REASON = 100
+ENDED = {"prompt_input_exit": "left by /exit", "logout": "logged out"}  # `other` says nothing to anybody
 
 
 class Standing:
@@ -50,7 +51,7 @@ def said(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
     if name == "SessionStart":  # it lives again; what it does next its prompt tells
         return Standing(WAITING, INPUT) if last.state == STOPPED else None
     if name == "SessionEnd":
-        return None if body.get("reason") == "clear" else Standing(STOPPED, word(body.get("reason")))
+        return None if body.get("reason") == "clear" else Standing(STOPPED, ENDED.get(word(body.get("reason")), ""))
     return None
 
 

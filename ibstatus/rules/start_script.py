@@ -18,6 +18,7 @@ else
     {begin} "$(cat {folder}/prompt.txt)"
 fi
 code=$?
+[ -n "$TMUX_PANE" ] && tmux capture-pane -p -t "$TMUX_PANE" > {folder}/last-screen 2>/dev/null
 unset IB_AGENT_ID IB_AGENT_TOKEN
 cd {root} && {ended} "$code"
 """

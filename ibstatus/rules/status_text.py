@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.rules import ages, fleet, listing
 
-LONGEST_ID = 30
+LONGEST_ID = 40
 LONGEST_PROMPT = 40
 RUNGS = {
     "waiter": "the Stop hook that waits between turns",
@@ -16,9 +16,13 @@ RUNGS = {
 NONE_YET = "No agents found."
 
 
-def rows(agents: Sequence[Agent]) -> str:
-    """id, state, age, model, manager, prompt: two blanks between, no header."""
-    table = [
+HEAD = ["ID", "STATE", "AGE", "MODEL", "MANAGER", "TASK"]
+
+
+def rows(agents: Sequence[Agent], head: bool = False) -> str:
+    """id, state, age, model, manager, prompt: two blanks between. `head` is for people, scripts get none."""
+    table = [HEAD] if head else []
+    table += [
         [cut(agent.id, LONGEST_ID), state(agent), agent.age, agent.model or "-", agent.manager or "-", prompt(agent)]
         for agent in agents
     ]
@@ -38,7 +42,8 @@ def state(agent: Agent) -> str:
 
 
 def prompt(agent: Agent) -> str:
-    return f"({agent.problem})" if agent.problem else cut(listing.shown(agent.prompt), LONGEST_PROMPT)
+    marks = f"[{', '.join(map(listing.shown, agent.marks))}] " if agent.marks else ""
+    return f"({agent.problem})" if agent.problem else marks + cut(listing.shown(agent.prompt), LONGEST_PROMPT)
 
 
 def cut(text: str, longest: int) -> str:
@@ -53,7 +58,9 @@ def aligned(table: Sequence[Sequence[str]]) -> str:
 
 
 def counted(agents: Sequence[Agent], most: int) -> str:
-    return f"{len(agents)} agent{'' if len(agents) == 1 else 's'} ({most} max)"
+    alive = sum(not fleet.is_over(agent) for agent in agents)
+    living = f", {alive} alive" if alive != len(agents) else ""
+    return f"{len(agents)} agent{'' if len(agents) == 1 else 's'}{living} ({most} max)"
 
 
 def status(snapshot: Snapshot, now: float) -> str:

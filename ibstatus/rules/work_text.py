@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 
 from ibstatus.errors import visible
+from ibstatus.model.records import Agent
+from ibstatus.rules import status_text
+
+LONGEST = 200
 
 
 def heading(text: str) -> str:
@@ -13,6 +17,19 @@ def section(title: str, rows: Sequence[str]) -> list[str]:
     return ["", heading(title), *(f"  {visible(row)}" for row in rows)]
 
 
+def now(agent: Agent | None, questions: Sequence[tuple[str, str]]) -> list[str]:
+    """Its state, age and task, and what it waits to be told. `questions`: (id, text)."""
+    lines = []
+    if agent is not None:
+        lines = [f"State: {visible(status_text.state(agent))}", f"Age: {agent.age}"]
+        lines += [f"Task: {shortened(agent.prompt)}"] if agent.prompt else []
+    return lines + [f"Question {visible(ident)}: {shortened(text)}" for ident, text in questions]
+
+
+def shortened(text: str) -> str:
+    return status_text.cut(visible(" ".join(text.split())), LONGEST)
+
+
 def work(
     agent: str,
     branch: str,
@@ -21,9 +38,10 @@ def work(
     commits: Sequence[tuple[str, str]],
     changes: Sequence[tuple[str, str]],
     summary: str,
+    now: Sequence[str] = (),
 ) -> str:
-    """`commits`: (short id, subject); `changes`: (the two letters of `git status`, path)."""
-    lines = [f"Agent: {agent}", f"Branch: {branch or 'none'}", f"Worktree: {visible(worktree) or 'none'}"]
+    """`commits`: (short id, subject); `changes`: (git's two letters, path); `now`: lines about the agent itself."""
+    lines = [f"Agent: {agent}", f"Branch: {branch or 'none'}", f"Worktree: {visible(worktree) or 'none'}", *now]
     against = f" vs {into}" if into else ""
     if not branch:
         return "\n".join([*lines, "", f"{agent} works without a branch of its own: it has no commits to show."])

@@ -75,5 +75,5 @@ def resolve(place: places.Place, given: str) -> str:
         return matching[0]
     if matching:
         raise IbError(f"'{given}' could be {', '.join(matching)}", hint="type more of the id")
-    listed = f"there is {', '.join(known)}" if known else "there are no agents here"
+    listed = f"the agents here: {', '.join(known)}" if known else "there are no agents here"
     raise IbError(f"There is no agent '{given}'", cause=listed, hint="ib list" if known else 'ib new-agent "goal"')

@@ -3,7 +3,7 @@
 import os
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ibstatus.store import arrays, atomic, disk
@@ -81,6 +81,17 @@ def size_of(path: str) -> int:
             except OSError:
                 continue
     return total
+
+
+def times_in(path: str) -> Iterator[float]:
+    """When each thing in it, and itself, was changed last; what vanishes meanwhile does not count."""
+    yield disk.lstat(path).st_mtime
+    for at, folders, leaves in os.walk(os.fsencode(path)):
+        for leaf in (*folders, *leaves):
+            try:
+                yield disk.lstat(os.fsdecode(at + b"/" + leaf)).st_mtime
+            except OSError:
+                continue
 
 
 def names_in(path: str) -> list[str]:

@@ -11,7 +11,7 @@ The lock `work-<agent>` is held meanwhile, and stands outside of all others: it 
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ibstatus.errors import IbError
@@ -20,6 +20,7 @@ from ibstatus.store import atomic, disk, locks, places
 
 PATIENCE = 10.0
 STEP = 0.02
+TEMPORARY = ".ib-tmp"
 
 
 class Operation:
@@ -56,10 +57,20 @@ def path_of(place: places.Place, agent: str) -> str:
     return f"{place.safe}/operations/{agent}.json"
 
 
+def lock_of(place: places.Place, agent: str) -> str:
+    """Beside what it guards: `git clean` must not take the one and leave the other."""
+    return f"{place.safe}/locks/work-{agent}"
+
+
 def begin(place: places.Place, kind: str, agent: str, **facts: Any) -> Operation:
     """Waits a while for another command that is at work on this agent. What a dead one has left must be mended first:
     `ops/recover.everything` does it."""
-    lock = locks.Lock(place.lock("work-" + agent))
+    return begin_if(place, kind, agent, lambda: None, **facts)
+
+
+def begin_if(place: places.Place, kind: str, agent: str, check: Callable[[], None], **facts: Any) -> Operation:
+    """The same; `check` may refuse once nobody else is at work on it."""
+    lock = locks.Lock(lock_of(place, agent))
     until = time.monotonic() + PATIENCE
     while not lock.try_take():
         if time.monotonic() > until:
@@ -73,6 +84,7 @@ def begin(place: places.Place, kind: str, agent: str, **facts: Any) -> Operation
         )
     operation = Operation(place, agent, lock, {"kind": kind, "agent": agent, "at": time.time()})
     try:
+        check()
         operation.note(**facts)
     except BaseException:
         lock.release()
@@ -86,19 +98,25 @@ def unfinished(place: places.Place) -> Iterator[Operation]:
         names = disk.listdir(place.safe + "/operations")
     except OSError:
         return
-    for name in sorted(names):
-        agent = name.removesuffix(".json")
-        if agent == name:
-            continue
-        lock = locks.Lock(place.lock("work-" + agent))
+    for agent in sorted({agent_of(name) for name in names} - {""}):
+        lock = locks.Lock(lock_of(place, agent))
         if not lock.try_take():
             continue
         try:
+            for name in names:
+                if name.endswith(TEMPORARY) and agent_of(name) == agent:
+                    atomic.forget(f"{place.safe}/operations/{name}")
             facts = read(place, agent)
             if facts:
                 yield Operation(place, agent, lock, facts)
         finally:
             lock.release()
+
+
+def agent_of(name: str) -> str:
+    """Whose record a file is, or was to become; '' for anything else."""
+    agent, dot, rest = name.removeprefix(".").partition(".json")
+    return agent if dot and (not rest or rest.endswith(TEMPORARY)) else ""
 
 
 def read(place: places.Place, agent: str) -> dict[str, Any]:
@@ -111,4 +129,4 @@ def read(place: places.Place, agent: str) -> dict[str, Any]:
 
 def is_at_work(place: places.Place, agent: str) -> bool:
     """Is a living command at work on this agent?"""
-    return locks.is_held(place.lock("work-" + agent))
+    return locks.is_held(lock_of(place, agent))

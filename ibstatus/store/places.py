@@ -10,15 +10,17 @@ AGENTS = "/.ittybitty/agents/"
 
 class Place:
     """One repository as `ib` sees it. `agent`: the agent that calls, by its token or by where it stands, or ''.
-    `proven` is False when it only stands in the worktree of an agent that has a token."""
+    `proven` is False when it only stands in the worktree of an agent that has a token.
+    `stranger`: what calls says that it is an agent, but of nothing here."""
 
-    __slots__ = ("agent", "common", "home", "proven", "root", "safe")
+    __slots__ = ("agent", "common", "home", "proven", "root", "safe", "stranger")
 
     def __init__(self, root: str, common: str, agent: str = "") -> None:
         self.root = root
         self.common = common
         self.agent = agent
         self.proven = True
+        self.stranger = False
         self.home = (root if root != "/" else "") + "/.ittybitty"
         self.safe = common + "/ib"
 
@@ -103,12 +105,13 @@ def here() -> Place:
     except FileNotFoundError:
         raise IbError("The current directory is gone", hint="cd somewhere that exists") from None
     place = find(cwd)
-    if place.agent or b"IB_AGENT_TOKEN" in posix.environ:
+    if place.agent or b"IB_AGENT_TOKEN" in posix.environ or b"IB_AGENT_ID" in posix.environ:
         from ibstatus.store import tokens
 
         bearer = tokens.bearer(place)
         place.proven = bool(bearer) or not tokens.of(place, place.agent)
         place.agent = bearer or place.agent
+        place.stranger = not place.agent and tokens.claimed()
     return place
 
 

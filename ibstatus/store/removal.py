@@ -5,12 +5,14 @@ import shutil
 import stat
 import tarfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from ibstatus.errors import refused
 from ibstatus.store import cursors, disk, exclude, locks, messages, places, questions, touched
 
 READERS = "cursor-"
+UNDO = ".ittybitty/undo"
 IN_ORDER = ("init", "fold", "messages", "questions", "queue")
 
 
@@ -59,10 +61,13 @@ def open_items(place: places.Place) -> tuple[int, int]:
     return len(messages.open_ones(place).items), len(questions.pending(place))
 
 
-def remove(place: places.Place) -> tuple[list[str], str, list[touched.Touched]]:
+def remove(
+    place: places.Place, once_kept: Callable[[], list[str]] = list
+) -> tuple[list[str], str, list[touched.Touched]]:
     """Returns (what was removed, the tar file that keeps it, what was noted of the touched files).
 
     Killed anywhere, the next `ib uninstall` goes on; before the tar file is whole nothing is gone.
+    `once_kept` takes away what lies elsewhere and is in that file too.
     """
     try:
         with ExitStack() as held:
@@ -70,7 +75,7 @@ def remove(place: places.Place) -> tuple[list[str], str, list[touched.Touched]]:
                 for name in IN_ORDER:
                     held.enter_context(locks.Lock(place.lock(name)))
             kept = keep(place)
-            return [*take_home(place), *take_safe(place)], kept, give_back(place)
+            return [*once_kept(), *take_home(place), *take_safe(place)], kept, give_back(place)
     except OSError as error:
         raise refused(f"remove {place.home}", error) from error
 
@@ -87,6 +92,8 @@ def keep(place: places.Place) -> str:
         with os.fdopen(fd, "wb") as file:
             with tarfile.open(fileobj=file, mode="w:gz") as tar:
                 tar.add(place.home, arcname=".ittybitty", filter=kept_member)
+                if disk.exists(place.safe + "/undo"):
+                    tar.add(place.safe + "/undo", arcname=UNDO, filter=kept_member)
             file.flush()
             disk.fsync(file.fileno())
     except BaseException:

@@ -29,6 +29,11 @@ def of(place: places.Place, agent: str) -> bytes:
         return b""
 
 
+def claimed() -> bool:
+    """Does this process say that it runs for an agent? A script of the user's gets the name alone, without Claude."""
+    return TOKEN in posix.environ or (ID in posix.environ and b"CLAUDECODE" in posix.environ)
+
+
 def bearer(place: places.Place) -> str:
     """The agent whose token this process carries; '' when it carries none that is right here."""
     agent = posix.environ.get(ID, b"").decode("ascii", "replace")

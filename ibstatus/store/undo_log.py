@@ -15,17 +15,17 @@ from ibstatus.rules import names
 from ibstatus.store import atomic, disk, moving, places
 
 RECORD, AGENT, REST, ADMIN, PART = "record.json", "agent", "rest", "admin", "part"
+GONE = ".gone-"
 MAIL = "all"  # stands for the messages, questions and queue of a full nuke: no agent can have this name
 DAYS = 30
-MOST = 50
-LARGEST = 1 << 30
 UNUSED = 24 * 3600
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """One removal. `group`: the command that it was part of; `kind`: kill, merge, nuke or gc.
 
-    `finished`: everything is away; until then the operation that does it is mended first."""
+    `finished`: everything is away; until then the operation that does it is mended first. `dropped`: ignored files that
+    went before their time, see undo_bulk."""
 
     name: str
     kind: str
@@ -45,6 +45,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     questions: list[str] = []
     merge: dict[str, Any] | None = None
     size: int = 0
+    dropped: list[str] = []
 
 
 def folder(place: places.Place, name: str) -> str:
@@ -108,40 +109,45 @@ def pick(known: list[Record], wanted: str) -> Record:
     found = exact or [one for one in known if one.name.startswith(wanted) or one.agent.startswith(wanted)]
     if not found:
         raise IbError(f"Nothing was removed that is called '{wanted}'", hint="ib undo --list")
+    several = sorted({one.agent for one in found})
+    if not exact and len(several) > 1:
+        raise IbError(f"'{wanted}' could be {', '.join(several)}", hint="type more of the id; ib undo --list")
     return found[0]
 
 
 def surplus(place: places.Place, now: float, days: float = DAYS) -> list[Record]:
-    """What is to go: too old, too many, too big. Whole groups, the oldest first, never the newest."""
+    """What is older than was promised, by whole groups. Nothing goes earlier, however many and big they are."""
     known = all_of(place)
-    groups = list(dict.fromkeys(record.group for record in known))
-    gone: list[Record] = []
-    count = size = 0
-    for number, group in enumerate(groups):
-        members = [record for record in known if record.group == group]
-        count += len(members)
-        size += sum(record.size for record in members)
-        expired = max(record.at for record in members) < now - days * 86400
-        if expired or (number and (count > MOST or size > LARGEST)):
-            gone += members
-    return gone
+    kept = {record.group for record in known if record.at >= now - days * 86400}
+    return [record for record in known if record.group not in kept]
+
+
+def hide(place: places.Place, name: str) -> str:
+    """Out of sight in one step, so that no half record is ever offered. Returns where it is."""
+    trash = f"{place.safe}/undo/{GONE}{name}"
+    if moving.is_there(folder(place, name)):
+        moving.remove(trash)
+        disk.rename(folder(place, name), trash)
+    return trash
 
 
 def forget(place: places.Place, names: Iterable[str]) -> None:
-    """Off the disk. First out of sight in one step, so that no half record is ever offered."""
+    """Off the disk."""
     for name in names:
-        trash = f"{place.safe}/undo/.gone-{name}"
-        moving.remove(trash)
-        if moving.is_there(folder(place, name)):
-            disk.rename(folder(place, name), trash)
-            moving.remove(trash)
+        moving.remove(hide(place, name))
+
+
+def hidden(place: places.Place) -> list[str]:
+    """Names on their way out, which somebody who was killed has left there."""
+    found = moving.names_in(place.safe + "/undo")
+    return [leaf.removeprefix(GONE) for leaf in found if leaf.startswith(GONE)]
 
 
 def sweep(place: places.Place, now: float) -> None:
     """What killed commands have left: folders on their way out, and names that were taken and never used."""
     for leaf in moving.names_in(place.safe + "/undo"):
         path = folder(place, leaf)
-        if leaf.startswith(".gone-") or is_unused(path, now):
+        if leaf.startswith(GONE) or is_unused(path, now):
             moving.remove(path)
 
 

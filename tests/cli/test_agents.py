@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.ops import fleet
 from ibstatus.rules import tool_rules
+from ibstatus.store.states import States
 from tests.until import until
 
 pytestmark = pytest.mark.usefixtures("fake_claude")
@@ -95,3 +97,25 @@ def test_what_a_list_of_tools_leaves_out() -> None:
     assert "Write" in tool_rules.left_out(["Read", "Edit(src/**)"])
     assert "Edit" not in tool_rules.left_out(["Read", "Edit(src/**)"])
     assert not {"Task", "Agent"} & set(tool_rules.left_out(["Task"]))
+
+
+def test_ages_go_on_though_nothing_else_changes(ib, repo) -> None:
+    """The published snapshot is as old as the last change; what is shown is as of now."""
+    assert ib("new-agent", "--name", "login", "x\n> wait").code == 0
+    until(lambda: ib("list", "--json").json()[0]["state"] == "waiting")
+    snapshot = fleet.snapshot_of(fleet.look(repo, States(repo), {}, 0.0), 1, 0.0)
+    later = (snapshot.agents[0].created or 0.0) + 7200
+
+    assert fleet.of_now(snapshot, later).agents[0].age == "2h"
+
+
+def test_what_is_unusual_about_an_agent_is_shown(ib, repo) -> None:
+    assert ib("new-agent", "--name", "a", "--yolo", "x\n> wait").code == 0
+    assert ib("new-agent", "--name", "b", "--no-worktree", "x\n> wait").code == 0
+    assert ib("pause", "a", "--json").json() == {"id": "a", "state": "stopped"}
+
+    shown = ib("list").out
+
+    assert "[yolo] x" in shown
+    assert "[no-worktree] x" in shown
+    assert "2 agents, 1 alive (10 max)" in shown

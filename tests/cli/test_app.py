@@ -16,7 +16,7 @@ from ibstatus.cli import app
 from ibstatus.errors import IbError, refused, told
 from ibstatus.rules import plain
 from ibstatus.store import home, places, spool
-from tests.conftest import Done
+from tests.conftest import Done, git, make_agent
 
 Ib = Callable[..., Done]
 
@@ -198,3 +198,16 @@ def test_a_file_where_the_folder_should_be(repo: places.Place, ib: Ib) -> None:
 
     assert done.err == f"Error: {repo.home} is a file, not a folder.\nHint: mv {repo.home} ittybitty.old\n"
     assert "is a file, not a folder" in looked.out
+
+
+def test_a_reader_that_goes_away_ends_nothing_half_way(repo: places.Place, tmp_path: Path) -> None:
+    """Progress is told before the work is done: `2>&1 | head -1` must not stop it in between."""
+    make_agent(repo, "w1")
+    (Path(repo.agent_dir("w1"), "repo") / "new").write_text("x")
+    git(Path(repo.agent_dir("w1"), "repo"), "add", "new")
+    git(Path(repo.agent_dir("w1"), "repo"), "commit", "-qm", "new")
+
+    run_in_shell("IB merge w1 --force 2>&1 | true", repo.root)
+
+    assert Path(repo.root, "new").exists()
+    assert not Path(repo.agent_dir("w1")).exists()

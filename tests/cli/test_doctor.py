@@ -58,7 +58,7 @@ def test_a_healthy_repository(repo: places.Place, ib: Ib, look: Ib, program: dic
     assert ib("init").code == 0
     assert ib("send", "user-claude", "? one").code == 0
     assert ib("listen", "--timeout", "0").code == 0
-    done = look()
+    done = look(env={"IB_CLAUDE": sys.executable})
     assert done.code == 0
     worse: Any = [item for item in done.json() if item["level"] != "ok"]  # type: ignore[attr-defined]
     assert [item["subject"] for item in worse if item["subject"] not in ("tmux", "space")] == [
@@ -361,3 +361,11 @@ def test_judgements(finding: Finding, level: str) -> None:
 def test_the_worst_level_decides() -> None:
     assert health.worst([]) == "ok"
     assert health.worst([Finding("warn", "a", "b"), Finding("ok", "a", "b"), Finding("note", "a", "b")]) == "warn"
+
+
+def test_a_missing_client_is_said(repo: places.Place, look: Ib) -> None:
+    found: Any = look(env={"IB_CLAUDE": "/nowhere/claude"}).json()  # type: ignore[attr-defined]
+
+    client = next(item for item in found if item["subject"] == "claude")
+    assert client["level"] == "warn"
+    assert "/nowhere/claude" in client["text"]

@@ -3,16 +3,20 @@
 import json
 import os
 import pty
+import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
-from ibstatus.store import agents, places
+from ibstatus.store import agents, meta, places
 from tests.conftest import Done, git, make_repo, run_ib
 from tests.gitwork import commit, state, subjects, tip
+from tests.until import until
 
 pytestmark = pytest.mark.usefixtures("tmux")
 Ib = Callable[..., Done]
@@ -197,5 +201,91 @@ def test_undo_is_refused_where_the_branch_has_gone_on(repo: places.Place, ib: Ib
     done = ib("undo")
 
     assert done.code == 1
-    assert "git revert -m 1" in done.err
+    assert "Hint: ib undo w --keep-merge; or with main checked out: git revert -m 1" in done.err
     assert state(repo.root) == before
+
+
+def test_undo_knows_a_merge_that_was_reverted(repo: places.Place, ib: Ib, agent: Agent) -> None:
+    ib("init")
+    commit(agent(repo, "w"), "new.txt", "new\n")
+    ib("merge", "w", "--force")
+    git(repo.root, "revert", "--no-edit", "-m", "1", "HEAD")
+    commit(repo.root, "later.txt", "later\n")
+
+    done = ib("undo")
+
+    assert done.code == 1
+    assert "have taken the changes of the merge back already" in done.err
+    assert "Hint: ib undo w --keep-merge\n" in done.err
+    assert ib("undo", "w", "--keep-merge").code == 0
+    assert agents.exists(repo, "w")
+
+
+def test_a_hint_can_be_typed_and_keeps_the_options(repo: places.Place, ib: Ib, agent: Agent) -> None:
+    commit(agent(repo, "w"), "new.txt", "new\n")
+    Path(repo.root, "file.txt").write_text("mine\n")
+
+    done = ib("merge", "w", "--force", "--test", "test -e new.txt")
+
+    hint = f"git -C {repo.root} stash && ib merge w --into main --force --test 'test -e new.txt'"
+    assert done.err.endswith(f"Hint: {hint}\n")
+    program = f'ib() {{ {shlex.quote(sys.executable)} -m ibstatus "$@"; }}; '
+    subprocess.run(["sh", "-c", program + hint], cwd=repo.root, check=True, capture_output=True)
+    assert Path(repo.root, "new.txt").exists()
+
+
+def test_an_agent_begun_on_another_branch_is_not_merged_into_main_unasked(
+    repo: places.Place, ib: Ib, agent: Agent
+) -> None:
+    git(repo.root, "checkout", "-q", "-b", "feat")
+    begun = commit(repo.root, "feature.txt", "half\n")
+    for name in ("fg", "other", "empty"):
+        agent(repo, name)
+        meta.change(repo, name, base="feat", base_commit=begun)
+    for name in ("fg", "other"):
+        commit(Path(repo.agent_dir(name), "repo"), f"{name}.txt", "new\n")
+    git(repo.root, "checkout", "-q", "main")
+    before = state(repo.root)
+
+    for words in (["merge", "fg", "--force"], ["merge-check", "fg"], ["merge", "empty", "--force"]):
+        done = ib(*words)
+        assert done.code == 1
+        assert "was begun on feat: 1 commit of feat would go into main" in done.err
+        assert f"Hint: ib merge {words[1]} --into feat" in done.err
+    told = ib("merge-check", "fg", "--json").json()
+    assert isinstance(told, dict)
+    assert (told["ok"], told["problem"]) == (False, "other-base")
+    assert state(repo.root) == before
+
+    assert ib("merge-check", "other", "--into", "main").code == 0
+    assert ib("merge", "fg", "--into", "feat", "--force").code == 0
+    assert (before[0], tip(repo.root)) == (state(repo.root)[0], git(repo.root, "rev-parse", "main").strip())
+    git(repo.root, "merge", "-q", "feat")
+    assert ib("merge", "other", "--force").code == 0
+    assert Path(repo.root, "other.txt").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_killed_test_leaves_no_checkout_and_no_process(
+    repo: places.Place, ib: Ib, agent: Agent, tmp_path: Path, number: int
+) -> None:
+    commit(agent(repo, "w"), "new.txt", "new\n")
+    before = state(repo.root)
+    lives = tmp_path / "pid"
+    test = f"sleep 300 & echo $$ $! > {lives}.new; mv {lives}.new {lives}; wait"
+    words = ["merge", "w", "--force", "--test", test]
+    running = subprocess.Popen([sys.executable, "-m", "ibstatus", *words], cwd=repo.root, stderr=subprocess.DEVNULL)
+    until(lives.exists)
+    pids = [int(word) for word in lives.read_text().split()]
+    assert len(git(repo.root, "worktree", "list").splitlines()) == 3
+
+    running.send_signal(number)
+    assert running.wait(30) == (-number if number == signal.SIGKILL else 130)
+    if number == signal.SIGKILL:
+        assert ib("merge", "w").code == 1  # whatever becomes of it: it looks first
+
+    assert not [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+    assert "ib-checkout-" not in git(repo.root, "worktree", "list")
+    assert not list(Path(os.environ["TMPDIR"]).glob("ib-checkout-*"))
+    assert state(repo.root) == before
+    assert ib("merge", "w", "--force").code == 0

@@ -299,12 +299,36 @@ class TestUninstall:
             assert file is not None
             assert b"one" in file.read()
 
+    def test_what_undo_keeps_is_in_the_tar_file_and_gone_from_git(
+        self, repo: places.Place, ib: Ib, agent: Agent, own_temp: Path
+    ) -> None:
+        assert ib("init").code == 0
+        (agent(repo, "worker-a") / "work.txt").write_text("not committed\n")
+        assert ib("kill", "worker-a", "--force").code == 0
+        (ref,) = git(repo.root, "for-each-ref", "--format=%(refname)", "refs/ib").split()
+        assert "ib undo: worker-a before kill" in git(repo.root, "log", "-1", "--format=%s", ref)
+        done = ib("uninstall", "--force", "--verify")
+        assert done.code == 0, done.out + done.err
+        assert "Removed 1 ref of ib undo" in done.out
+        assert git(repo.root, "for-each-ref", "refs/ib") == ""
+        (tar,) = own_temp.glob("*.tar.gz")
+        with tarfile.open(tar) as archive:
+            archive.extract(".ittybitty/undo.bundle", own_temp, filter="data")
+            assert f".ittybitty/undo/{ref.rpartition('/')[2]}/record.json" in archive.getnames()
+        git(repo.root, "fetch", "-q", str(own_temp / ".ittybitty" / "undo.bundle"), "refs/ib/*:refs/ib/*")
+        assert git(repo.root, "show", f"{ref}:work.txt") == "not committed\n"
+
+    def test_a_ref_of_ours_is_a_trace(self, repo: places.Place, ib: Ib) -> None:
+        git(repo.root, "update-ref", "refs/ib/undo/old", "HEAD")
+        done = ib("uninstall", "--verify")
+        assert (done.code, done.out) == (1, "Nothing of ib is here\nStill there: refs/ib/undo/old\n")
+
     def test_worktrees_of_agents_are_named_and_kept(self, repo: places.Place, ib: Ib, agent: Agent) -> None:
         agent(repo, "worker-a")
         (agent(repo, "worker-b") / "work.txt").write_text("not committed\n")
         done = ib("uninstall", "--force")
         assert done.code == 1
-        assert "There are still worktrees of agents: worker-a, worker-b." in done.err
+        assert "There are still agents: worker-a, worker-b." in done.err
         assert Path(repo.agent_dir("worker-b"), "repo/work.txt").exists()
 
     def test_a_living_listener_is_named(self, repo: places.Place, ib: Ib) -> None:

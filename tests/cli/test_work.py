@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from ibstatus.cli import work
-from ibstatus.store import places
+from ibstatus.store import meta, places
 from tests.conftest import Done, git
 from tests.gitwork import commit
 
+pytestmark = pytest.mark.usefixtures("tmux")
 Ib = Callable[..., Done]
 Agent = Callable[..., Path]
 
@@ -115,9 +116,11 @@ def test_the_status_of_one_agent(
     assert work.show_agent(repo, "w", False) == 0
 
     shown = capsys.readouterr().out.splitlines()
-    assert shown[:5] == ["Agent: w", "Branch: agent/w", f"Worktree: {worker}", "", "═══ Commits (1) vs main ═══"]
-    assert shown[5].endswith("first \\x1b[31mwork")
-    assert shown[6:] == [
+    assert shown[:4] == ["Agent: w", "Branch: agent/w", f"Worktree: {worker}", "State: unknown"]
+    assert shown[4].startswith("Age: ")
+    assert shown[5:8] == ["Task: task of w", "", "═══ Commits (1) vs main ═══"]
+    assert shown[8].endswith("first \\x1b[31mwork")
+    assert shown[9:] == [
         "",
         "═══ Uncommitted Changes ═══",
         "   M file.txt",
@@ -153,3 +156,31 @@ def test_an_agent_without_a_worktree(
     assert work.show_agent(repo, "w", False) == 0
     assert "w works without a branch of its own" in capsys.readouterr().out
     assert ib("diff", "w").code == 1
+
+
+def test_the_status_shows_what_the_agent_asks(repo: places.Place, ib: Ib, agent: Agent) -> None:
+    worker = agent(repo, "w")
+    agent(repo, "other")
+    assert ib("ask", "Which\ncolour \x1b[31m?", cwd=worker, env={"CLAUDECODE": "1"}).code == 0
+
+    [line] = [line for line in ib("status", "w").out.splitlines() if line.startswith("Question ")]
+    told = ib("status", "w", "--json").json()
+
+    assert line.endswith(": Which colour \\x1b[31m?")
+    assert isinstance(told, dict)
+    assert [item["question"] for item in told["questions"]] == ["Which\ncolour \x1b[31m?"]
+    assert (told["state"], told["task"]) == ("unknown", "task of w")
+    assert "Question " not in ib("status", "other").out
+
+
+def test_an_agent_is_compared_with_the_branch_it_began_at(repo: places.Place, ib: Ib, agent: Agent) -> None:
+    git(repo.root, "checkout", "-q", "-b", "feat")
+    begun = commit(repo.root, "feature.txt", "half\n")
+    agent(repo, "w")
+    meta.change(repo, "w", base="feat", base_commit=begun)
+    git(repo.root, "checkout", "-q", "main")
+
+    assert "═══ No commits vs feat ═══" in ib("status", "w").out
+    assert ib("diff", "w").out == ""
+    meta.change(repo, "w", base="gone")
+    assert "═══ Commits (1) vs main ═══" in ib("status", "w").out

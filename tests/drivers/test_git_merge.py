@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_checkouts, git_diff, git_merge, git_refs, trial
+from ibstatus.drivers import git_along, git_checkouts, git_diff, git_merge, git_refs, throw_away, trial
 from ibstatus.errors import IbError
 from ibstatus.store import places
 from tests.conftest import git
@@ -145,11 +145,11 @@ def test_bringing_along_twice_is_once(repo: places.Place) -> None:
     git(repo.root, "update-ref", "refs/heads/main", after)
 
     for _ in range(2):
-        assert git_checkouts.bring(repo.root, before, after) == ""
+        assert git_along.bring(repo.root, "refs/heads/main", before, after) == ""
         assert git(repo.root, "status", "--porcelain", "-uno") == " M file.txt\n"
     git(repo.root, "update-ref", "refs/heads/main", before)
     for _ in range(2):
-        assert git_checkouts.bring(repo.root, after, before) == ""
+        assert git_along.bring(repo.root, "refs/heads/main", after, before) == ""
         assert git(repo.root, "status", "--porcelain", "-uno") == " M file.txt\n"
     assert not Path(repo.root, "new.txt").exists()
 
@@ -159,13 +159,33 @@ def test_a_throw_away_checkout_runs_no_hook_and_leaves_nothing(repo: places.Plac
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\ntouch ran\nexit 1\n")
     hook.chmod(0o755)
-    with git_checkouts.throw_away(repo.root, tip(repo.root)) as folder:
+    with throw_away.checkout(repo.root, tip(repo.root)) as folder:
         assert sorted(os.listdir(folder)) == [".git", "file.txt"]
     assert not Path(folder).parent.exists()
     assert len(git(repo.root, "worktree", "list").splitlines()) == 1
 
-    with pytest.raises(IbError, match="could not check it out"), git_checkouts.throw_away(repo.root, "0" * 40):
+    with pytest.raises(IbError, match="could not check it out"), throw_away.checkout(repo.root, "0" * 40):
         pass
+
+
+def test_only_what_the_dead_have_left_is_swept(repo: places.Place, tmp_path: Path) -> None:
+    mine = tmp_path / "ib-checkout-mine/repo"  # like one of ours, with nobody behind it
+    gone = tmp_path / "ib-checkout-gone/repo"
+    other = tmp_path / "ib-checkout-other/mine"
+    for path in (mine, gone, other):
+        git(repo.root, "worktree", "add", "-q", "--detach", str(path))
+    (gone / ".git").unlink()
+    (gone / "file.txt").unlink()
+    gone.rmdir()
+    gone.parent.rmdir()
+
+    with throw_away.checkout(repo.root, tip(repo.root)) as living:
+        throw_away.sweep(repo.root)
+        assert os.path.exists(living + "/file.txt")
+
+    assert not mine.parent.exists()
+    listed = git(repo.root, "worktree", "list", "--porcelain").splitlines()
+    assert [line for line in listed if line.startswith("worktree ")] == [f"worktree {repo.root}", f"worktree {other}"]
 
 
 def test_a_trial_ends_with_the_command_and_not_with_what_it_leaves_running(tmp_path: Path) -> None:

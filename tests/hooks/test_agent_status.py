@@ -47,7 +47,7 @@ def test_an_agents_turn(entered: places.Place, worker: str) -> None:
     tell(entered, worker, "Notification.idle_prompt")
     tell(entered, worker, "SessionEnd.other")
 
-    assert states_of(entered) == ["waiting permission", "complete", "stopped other"]
+    assert states_of(entered) == ["waiting permission", "complete", "stopped"]
     assert {event["who"] for event in said(entered)} == {"w1"}
     assert states.States(entered).catch_up()["w1"].state == "stopped"
 

@@ -1,12 +1,13 @@
 """An agent acts on itself and on what is below it, wherever it stands; who it is, its token says."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from ibstatus.rules import authority, identity
-from ibstatus.store import home, tokens
+from ibstatus.store import home, places, tokens
 from tests.conftest import make_agent
 
 CLAUDE = {"CLAUDECODE": "1"}
@@ -111,3 +112,70 @@ def test_limits_are_read_at_the_root(ib, family) -> None:
     done = ib("new-agent", "task", cwd=at(family, "lead"), env={**carried(family, "lead"), "IB_CLAUDE": "/bin/true"})
 
     assert "maxAgents is 0" in done.err
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another repository, with an agent of its own."""
+    root = tmp_path / "other"
+    subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)
+    subprocess.run(["git", "-C", root, "commit", "-q", "--allow-empty", "-m", "start"], check=True)
+    place = places.find(str(root))
+    home.enter(place)
+    make_agent(place, "victim", None)
+    tokens.make(place, "victim")
+    return place
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("kill", "victim", "--force"),
+        ("nuke", "--force"),
+        ("acknowledge", "--all"),
+        ("ack", "--all"),
+        ("log", "x"),
+        ("notify", "x"),
+        ("send", "user-claude", "x"),
+        ("send", "victim", "x"),
+        ("new-agent", "task"),
+        ("config", "set", "maxAgents", "99"),
+        ("messages",),
+        ("uninstall", "--force"),
+    ],
+)
+def test_an_agent_only_looks_around_in_another_repository(ib, family, other, words: tuple[str, ...]) -> None:
+    carries = carried(family, "lead")
+    for env in (carries, {**CLAUDE, "IB_AGENT_ID": "lead"}, {**carries, "IB_AGENT_ID": "victim"}):
+        done = ib(*words, cwd=other.root, env=env)
+        assert done.code == 1
+        assert "An agent of another repository may only look around here" in done.err
+        assert "ib ask" in done.err
+
+    assert Path(at(other, "victim")).exists()
+
+
+def test_looking_around_in_another_repository(ib, family, other) -> None:
+    for words in (("list",), ("tree",), ("info", "victim"), ("--help",), ("kill", "--help")):
+        assert ib(*words, cwd=other.root, env=carried(family, "lead")).code == 0
+
+
+def test_outside_of_any_repository_an_agent_changes_nothing(ib, family, tmp_path) -> None:
+    done = ib("config", "set", "--global", "maxAgents", "99", cwd=tmp_path, env=carried(family, "lead"))
+
+    assert done.code == 1
+    assert "may only look around" in done.err
+
+
+def test_a_name_without_its_token_has_no_authority(ib, family) -> None:
+    for env in ({**CLAUDE, "IB_AGENT_ID": "lead"}, {**CLAUDE, "IB_AGENT_ID": "lead", "IB_AGENT_TOKEN": "guessed"}):
+        assert ib("kill", "w2", "--force", cwd=family.root, env=env).code == 1
+        assert ib("kill", "w1", "--force", cwd=at(family, "lead"), env=env).code == 1
+        assert ib("kill", "w1", "--force", cwd=at(family, "lead"), env=CLAUDE).code == 1
+
+    assert Path(at(family, "w1")).exists()
+    assert Path(at(family, "w2")).exists()
+
+
+def test_a_script_of_the_user_that_is_told_the_name_is_no_agent(ib, family) -> None:
+    assert ib("send", "user-claude", "hello", cwd=family.root, env={"IB_AGENT_ID": "lead"}).code == 0

@@ -166,9 +166,60 @@ def test_the_scratch_folder_of_one_that_is_gone(place: places.Place, agent: Agen
     kill.kill(place, [name], "user", "killed", silent)
     assert found(place) == {name: "expired"}
 
-    os.utime(scratch, (time.time() + DAY, time.time() + DAY))
-    assert found(place) == {name: "unknown"}, "a namesake of another repository may have written it"
-
-    os.utime(scratch)
-    gc.sweep(place, [one(place, name)], "user", silent)
+    said: list[str] = []
+    gc.sweep(place, [one(place, name)], "user", said.append)
     assert not scratch.exists()
+    (aside,) = scratch.parent.glob(scratch.name + ".*")
+    assert said == [f"Moved {scratch} to {aside}"]
+    subprocess.run(["rm", "-rf", str(aside)], check=True)
+
+
+def test_the_scratch_folder_of_a_namesake_elsewhere(place: places.Place, agent: Agent, scratch: Path) -> None:
+    name = scratch.name.removeprefix("ib-")
+    agent(place, name)
+    (scratch / "sub").mkdir()
+    (scratch / "sub" / "result").write_text("x")
+    kill.kill(place, [name], "user", "killed", silent)
+    seen = one(place, name)
+    assert seen.state == "expired"
+
+    idle = subprocess.Popen(["sleep", "600"], env={**os.environ, "IB_AGENT_ID": name})
+    with (scratch / "sub" / "result").open() as file:
+        reader = subprocess.Popen(["sleep", "600"], stdin=file)
+    try:
+        for process in (idle, reader):
+            assert found(place) == {name: "unknown"}
+            process.kill()
+            process.wait()
+        assert found(place) == {name: "expired"}
+    finally:
+        for process in (idle, reader):
+            process.kill()
+            process.wait()
+
+    later = time.time() + 10
+    os.utime(scratch / "sub" / "result", (later, later))
+    assert found(place) == {name: "unknown"}
+    assert [failed for failed, _ in gc.sweep(place, [seen], "user", silent).failed] == [name]
+    assert (scratch / "sub" / "result").exists()
+
+
+def test_branches_that_no_agent_can_have_are_not_touched(place: places.Place) -> None:
+    for name in ("My_Feature", "x/y", "all"):
+        git(place.root, "branch", f"agent/{name}")
+
+    assert found(place) == {}
+
+
+def test_a_branch_that_is_being_rebased_is_active(place: places.Place, tmp_path: Path) -> None:
+    git(place.root, "worktree", "add", "-q", "-b", "agent/foo", str(tmp_path / "wt"))
+    git(tmp_path / "wt", "commit", "-q", "--allow-empty", "-m", "mine")
+    git(tmp_path / "wt", "rebase", "-q", "--exec", "true", "--root")
+    git(tmp_path / "wt", "-c", "sequence.editor=sed -i s/^pick/edit/", "rebase", "-q", "-i", "--keep-empty", "--root")
+    assert "rebase" in git(tmp_path / "wt", "status")
+
+    assert found(place) == {"foo": "active"}
+    done = gc.sweep(place, [one(place, "foo")], "user", silent)
+
+    assert (done.removed, [name for name, _ in done.failed], done.undo) == ([], ["foo"], "")
+    assert "agent/foo" in git(place.root, "for-each-ref")

@@ -1,5 +1,7 @@
 """What a kill would take, said before it is done; one that cannot be closed does not keep the others."""
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from ibstatus.errors import IbError
 from ibstatus.ops import kill
 from ibstatus.rules import identity, removal_text
 from ibstatus.store import agents, home, operations, places
-from tests.conftest import git
+from tests.conftest import git, run_ib
 
 pytestmark = pytest.mark.usefixtures("tmux")
 ME = identity.Caller(identity.PERSON, "user")
@@ -73,3 +75,47 @@ def test_one_that_is_gone_does_not_keep_the_others(repo: places.Place, agent: Ca
 )
 def test_in_words(loss: removal_text.Loss, text: str) -> None:
     assert removal_text.line(loss) == text
+
+
+def test_where_tmux_hangs_nothing_is_done(
+    repo: places.Place, agent: Callable[..., Path], tmux: Callable[..., str]
+) -> None:
+    home.enter(repo)
+    agent(repo, "foo")
+    tmux("new-session", "-d", "-s", "any", "sleep", "600")
+    server = int(tmux("display-message", "-p", "#{pid}"))
+    os.kill(server, signal.SIGSTOP)
+    try:
+        closed = kill.kill(repo, ["foo"], "user", "killed", silent)
+    finally:
+        os.kill(server, signal.SIGCONT)
+
+    assert closed.retired == []
+    assert [error.message.partition("; ")[2] for _, error in closed.failed] == ["nothing was done to foo"]
+    assert operations.read(repo, "foo") == {}
+    assert not Path(repo.agent_dir("foo"), "agent.log").exists()
+    assert Path(repo.agent_dir("foo"), "repo").exists()
+
+
+def test_of_several_every_line_says_whose_it_is(
+    repo: places.Place, agent: Callable[..., Path], tmux: Callable[..., str]
+) -> None:
+    home.enter(repo)
+    for name in ("a", "b"):
+        agent(repo, name)
+    said: list[str] = []
+
+    kill.kill(repo, ["a", "b"], "user", "killed", said.append)
+
+    assert "a: Agent killed" in said
+    assert all(text.startswith(("a: ", "b: ")) for text in said)
+
+
+def test_an_open_question_is_no_secret(
+    repo: places.Place, agent: Callable[..., Path], tmux: Callable[..., str]
+) -> None:
+    home.enter(repo)
+    agent(repo, "foo")
+    assert run_ib("ask", "--from", "foo", "Why?", cwd=repo.root).code == 0
+
+    assert removal_text.line(*kill.losses(repo, ["foo"])) == "foo: 1 open question that nobody answers then"

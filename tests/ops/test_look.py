@@ -87,7 +87,7 @@ def test_nothing_to_show(repo: places.Place, ib: Callable[..., Done], agent: Cal
     done = ib("look", "w1", env={"CLAUDE_CONFIG_DIR": "/nowhere"})
 
     assert (done.code, done.out) == (1, "")
-    assert "Hint: ib resume w1" in done.err
+    assert "Hint: tail " in done.err
     assert ib("look", "none").code == 1
     assert ib("look", "w1", "--lines", "0").code == 2
     assert ib("look", "w1", "--follow", "--screen").code == 2
@@ -134,8 +134,8 @@ def test_info_tells_what_is_written_and_what_is(repo: places.Place, start: Start
     assert found["now"]["transcript"].endswith(f"{agent.session}.jsonl")
     assert found["now"]["unread"] == 0
     shown = ib("info", "w1")
-    assert "session_id:    " + agent.session in shown.out
-    assert shown.out.rstrip().endswith("prompt:        task of w1")
+    assert "session_id: " + agent.session in shown.out
+    assert shown.out.rstrip().endswith("prompt:     task of w1")
     assert ib("info", "w1", "--json").json()["prompt"] == "task of w1"
 
 

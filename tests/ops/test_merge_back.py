@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ibstatus.drivers import git_checkouts
+from ibstatus.drivers import git_along
 from ibstatus.errors import IbError
 from ibstatus.ops import merge, merge_back
 from ibstatus.rules import identity
@@ -103,6 +103,7 @@ def test_newer_commits_stop_it_and_the_way_is_named(repo: places.Place, agent: A
 
     assert tip(repo.root) == result
     words = refused.value.hint.partition(": git ")[2].split()
+    assert refused.value.hint.startswith("ib undo w --keep-merge; or ")
     git(repo.root, *words[:1], "--no-edit", *words[1:])
     assert not Path(repo.root, "new.txt").exists()
     assert Path(repo.root, "later.txt").exists()
@@ -146,7 +147,7 @@ def test_a_kill_between_branch_and_checkout_is_completed(repo: places.Place, age
         raise Killed
 
     with monkeypatch.context() as context:
-        context.setattr(git_checkouts, "bring", killed)
+        context.setattr(git_along, "bring", killed)
         with pytest.raises(Killed):
             merge_back.take_back(repo, facts, lambda text: None)
     assert git(repo.root, "status", "--porcelain", "--untracked-files=no") != ""

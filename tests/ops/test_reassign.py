@@ -1,6 +1,7 @@
 """reassign: the files first, then whoever it concerns is told."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.conftest import make_agent
@@ -42,3 +43,28 @@ def test_refusals_change_nothing(ib, repo) -> None:
     assert ib("reassign", "a").code == 2
     assert ib("reassign", "w", "a", "--none").code == 2
     assert [manager(repo, name) for name in ("a", "b", "w")] == [None, "a", "b"]
+
+
+def test_an_agent_gives_its_agents_to_nobody_else_and_does_not_choose_its_manager(ib, repo) -> None:
+    for name, above in (("lead", None), ("sub", "lead"), ("w", "sub"), ("other", None)):
+        make_agent(repo, name, above)
+        meta = Path(repo.agent_dir(name), "meta.json")
+        meta.write_text(json.dumps({**json.loads(meta.read_text()), "worker": name == "w"}))
+    env, cwd = {"CLAUDECODE": "1"}, repo.agent_dir("lead") + "/repo"
+
+    assert ib("reassign", "w", "--none", cwd=cwd, env=env).code == 1
+    assert ib("reassign", "w", "other", cwd=cwd, env=env).code == 1
+    assert ib("reassign", "lead", "sub", cwd=cwd, env=env).code == 1
+    assert ib("reassign", "w", "lead", cwd=cwd, env=env).code == 0
+    assert [manager(repo, name) for name in ("lead", "sub", "w")] == [None, "lead", "lead"]
+
+
+def test_two_at_once_make_no_circle(ib, repo) -> None:
+    for name in ("a", "b"):
+        make_agent(repo, name)
+    for _ in range(4):
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda pair: ib("reassign", *pair), [("a", "b"), ("b", "a")]))
+        assert None in (manager(repo, "a"), manager(repo, "b"))
+        for name in ("a", "b"):
+            ib("reassign", name, "--none")

@@ -1,5 +1,7 @@
 """An agent is stopped, kept, archived and taken away; cut off anywhere, the next command brings it to its end."""
 
+import contextlib
+import errno
 import json
 import os
 import signal
@@ -9,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.errors import IbError
 from ibstatus.ops import recover, retire
 from ibstatus.store import home, meta, operations, places, questions, undo_log
+from tests import faults as fault_seam
 from tests.conftest import git, make_agent
 
 NOW = 1_800_000_000.0
@@ -186,3 +190,29 @@ def test_killed_at_a_note_it_is_finished(repo: places.Place, worked: Path, at: i
     [record] = undo_log.all_of(repo)
     assert record.agent == "foo"
     assert git(repo.root, "show", f"{undo_log.ref_of(record.name)}:new.txt") == "new\n"
+
+
+@pytest.mark.parametrize("at", range(0, 60, 4))
+def test_a_disk_that_fails_once_leaves_no_child_behind(
+    repo: places.Place, agent: Callable[..., Path], faults: fault_seam.Faults, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """From the moment on in which the children get their manager."""
+    home.enter(repo)
+    for name, manager in (("boss", None), ("lead", "boss"), ("kid", "lead"), ("other", "lead")):
+        agent(repo, name, manager)
+    real = retire.note_children
+
+    def arm(op: operations.Operation) -> None:
+        faults.arm(at + 1, errno.EIO)
+        real(op)
+
+    monkeypatch.setattr(retire, "note_children", arm)
+    with contextlib.suppress(OSError, IbError):
+        retired(repo, "lead")
+    faults.disarm()
+    monkeypatch.setattr(retire, "note_children", real)
+
+    recover.everything(repo)
+
+    assert [meta.read(repo, name)["manager"] for name in ("kid", "other")] == ["boss", "boss"]
+    assert not os.path.exists(repo.agent_dir("lead"))

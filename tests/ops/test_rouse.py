@@ -47,8 +47,8 @@ def test_an_idle_one_is_woken_and_hears_it_once(repo: places.Place, start: Start
     assert rouse.rouse(repo, "w1").state == "delivered"
 
     agent.idle()
-    assert agent.has_heard("[sent by agent lead]: first") == 1
-    assert agent.has_heard("[sent by agent lead]: second") == 1
+    assert agent.hears("[sent by agent lead]: first") == 1
+    assert agent.hears("[sent by agent lead]: second") == 1
     assert agent.prompts() == ["[ib] 2 messages for you (from lead)"]
     events.fold(repo)
     kinds = [event["kind"] for event in events.read(repo) if event["kind"].startswith("message.")]
@@ -73,7 +73,7 @@ def test_one_at_work_hears_it_by_itself(repo: places.Place, start: Start) -> Non
 
     agent.until(lambda: agent.has_heard("while you work"))
     agent.idle()
-    assert agent.has_heard("while you work") == 1
+    assert agent.hears("while you work") == 1
     assert agent.prompts() == ["go"]
 
 
@@ -86,7 +86,7 @@ def test_what_comes_after_the_last_tool_is_heard_at_the_end_of_the_turn(repo: pl
     agent.until(lambda: agent.has_heard("late"))
     agent.idle()
 
-    assert agent.has_heard("[sent by agent lead]: late") == 1
+    assert agent.hears("[sent by agent lead]: late") == 1
     assert agent.prompts() == ["go"]
 
 
@@ -102,7 +102,7 @@ def test_a_draft_stays_as_it_is_and_is_never_sent(repo: places.Place, start: Sta
     agent.idle()
     assert rouse.rouse(repo, "w1").state == "delivered"
     agent.idle()
-    assert agent.has_heard("mail") == 1
+    assert agent.hears("mail") == 1
     assert not agent.has_heard("half a thought")
 
 
@@ -162,7 +162,7 @@ def test_after_esc_the_screen_decides(repo: places.Place, start: Start) -> None:
 
     until(lambda: rouse.rouse(repo, "w1").state == "delivered")
 
-    assert agent.has_heard("mail") == 1
+    assert agent.hears("mail") == 1
 
 
 def test_in_copy_mode_nothing_is_typed(repo: places.Place, start: Start) -> None:
@@ -188,7 +188,7 @@ def test_many_at_once_wake_it_once(repo: places.Place, start: Start) -> None:
     assert set(states) == {"delivered"}
     agent.idle()
     assert agent.prompts() == ["[ib] a message for you (from lead)"]
-    assert agent.has_heard("[sent by agent lead]: mail") == 1
+    assert agent.hears("[sent by agent lead]: mail") == 1
 
 
 def test_what_a_killed_one_left_on_the_prompt_line_is_sent_by_the_next(repo: places.Place, start: Start) -> None:
@@ -220,7 +220,7 @@ def test_killed_at_any_moment_and_tried_again(repo: places.Place, start: Start) 
         until(lambda: rouse.rouse(repo, "w1").state == "delivered")
         agent.idle()
 
-    assert [agent.has_heard(f"mail {number}.") for number in range(8)] == [1] * 8
+    assert [agent.hears(f"mail {number}.") for number in range(8)] == [1] * 8
     assert all(rousing.is_ours(prompt) for prompt in agent.prompts())
 
 
@@ -248,7 +248,7 @@ def test_in_a_terminal_of_any_width(repo: places.Place, start: Start, width: str
 
     assert rouse.rouse(repo, "w1").state == "delivered"
     agent.idle()
-    assert agent.has_heard("mail") >= 1
+    assert agent.hears("mail") >= 1
 
 
 def test_where_no_tmux_can_be_asked(repo: places.Place, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

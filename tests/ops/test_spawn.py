@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import home, places
+from ibstatus.store import home, locks, operations, places
 from tests import killed
 from tests.conftest import Done, git, make_agent, make_repo, run_ib
 from tests.until import until
@@ -386,3 +386,116 @@ def test_a_bare_repository_with_worktrees_beside_it(repo, client: Path, tmp_path
 
     assert (done.code, done.out) == (0, "w1\n"), done.err
     assert environment(client)["PWD"].endswith("/agents/w1/repo")
+
+
+def test_a_name_that_comes_back_meanwhile_is_taken(ib, repo, client: Path) -> None:
+    """`ib undo` holds the agent's lock and brings it back while a spawn of the same name waits for it."""
+    home.enter(repo)
+    with operations.begin(repo, "undo", "foo") as undo:
+        spawn = subprocess.Popen(
+            [sys.executable, "-m", "ibstatus", "new-agent", "--name", "foo", "x"],
+            cwd=repo.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        until(lambda: locks.is_held(repo.lock("spawn")))
+        worktree = make_agent(repo, "foo")
+        (worktree / "precious").write_text("work")
+        undo.done()
+    _, err = spawn.communicate()
+
+    assert spawn.returncode == 1
+    assert "There is an agent foo already" in err
+    assert (worktree / "precious").read_text() == "work"
+    assert git(repo.root, "rev-parse", "--verify", "agent/foo")
+    assert operations.read(repo, "foo") == {}
+
+
+def test_a_failure_takes_nothing_of_the_user_along(ib, repo, client: Path, tmp_path: Path) -> None:
+    """A worktree of theirs on a disk that is away, and a branch that makes agent/… impossible."""
+    git(repo.root, "worktree", "add", "-q", "--detach", str(tmp_path / "usb"))
+    (tmp_path / "usb").rename(tmp_path / "away")
+    git(repo.root, "branch", "agent")
+
+    assert ib("new-agent", "--name", "foo", "x").code == 1
+
+    (tmp_path / "away").rename(tmp_path / "usb")
+    assert git(tmp_path / "usb", "status", "--short") == ""
+    assert not Path(repo.agent_dir("foo")).exists()
+    assert git(repo.root, "rev-parse", "--verify", "agent")
+
+
+@pytest.mark.parametrize("standing", [True, False])
+def test_what_has_worked_is_never_rolled_back(ib, repo, client: Path, tmux, standing: bool) -> None:
+    """Killed after the session stood, and then its tmux server too."""
+    assert ib("new-agent", "--name", "foo", "x").code == 0
+    work = Path(repo.agent_dir("foo"), "repo/result.txt")
+    work.write_text("work")
+    made = {"made": ["folder", "worktree", "session"], "base_commit": git(repo.root, "rev-parse", "HEAD").strip()}
+    with operations.begin(repo, "spawn", "foo", **made) as operation:
+        if standing:
+            operation.note(standing=True)
+    tmux("kill-server")
+
+    assert ib("list").code == 0
+
+    assert work.read_text() == "work"
+    assert ib("list", "--json").json()[0]["id"] == "foo"
+    assert operations.read(repo, "foo") == {}
+
+
+@pytest.mark.parametrize("kind", ["pause", "resume"])
+def test_a_pause_or_resume_that_was_cut_off_is_finished(ib, repo, client: Path, kind: str) -> None:
+    assert ib("new-agent", "--name", "foo", "x").code == 0
+    with operations.begin(repo, kind, "foo"):
+        pass  # killed here: its record stays
+
+    said = ib("list")
+
+    assert f"The {kind} of foo was cut off, and is finished now." in said.err
+    assert (ib("list", "--json").json()[0]["state"] == "stopped") is (kind == "pause")
+    assert ib("kill", "foo", "--force").code == 0
+
+
+def test_a_session_that_was_renamed_split_and_filled_is_still_its_own(ib, repo, client: Path, tmux) -> None:
+    assert ib("new-agent", "--name", "foo", "x").code == 0
+    words(client)
+    name = tmux("list-sessions", "-F", "#{session_name}").strip()
+    tmux("rename-session", "-t", f"={name}", "mine")
+    tmux("new-window", "-b", "-t", "=mine:", "sleep 600")
+    tmux("split-window", "-b", "-t", "=mine:foo", "sleep 600")
+
+    assert ib("resume", "foo").code == 1
+    pid = ib("info", "foo", "--json").json()["now"]["pid"]
+    assert "start.sh" in Path(f"/proc/{pid}/cmdline").read_text()
+    assert ib("pause", "foo").code == 0
+    assert not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2]
+
+
+def test_an_agent_gives_nobody_more_than_it_has(ib, repo, client: Path) -> None:
+    lead = make_agent(repo, "lead")
+    env = {"CLAUDECODE": "1"}
+
+    for more in (("--no-worktree",), ("--allow-tools", "Bash")):
+        done = ib("new-agent", "--worker", *more, "x", cwd=lead, env=env)
+        assert (done.code, done.out) == (1, "")
+        assert f"leave out {more[0]}" in done.err
+    assert ib("new-agent", "--worker", "--deny-tools", "WebFetch", "x", cwd=lead, env=env).code == 0
+
+
+def test_why_a_client_ended_at_its_start_can_be_seen(ib, repo, client: Path) -> None:
+    Path(os.environ["IB_CLAUDE"]).write_text("#!/bin/sh\nsleep 0.3; echo Cannot be used as root; exit 1\n")
+
+    assert ib("new-agent", "--name", "foo", "x").code == 0
+
+    until(lambda: ib("list", "--json").json()[0]["state"] == "stopped")
+    assert "Cannot be used as root" in ib("look", "foo").out
+    assert "exit code 1: Cannot be used as root" in Path(repo.agent_dir("foo"), "agent.log").read_text()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the file system wants UTF-8 there")
+def test_a_path_that_is_no_text(client: Path, tmp_path: Path) -> None:
+    at = make_repo(tmp_path / os.fsdecode(b"r\xff"))
+
+    done = run_ib("new-agent", "--name", "foo", "x", cwd=at.root)
+
+    assert done.code in (0, 1), done.err
+    assert "bug" not in done.err

@@ -12,7 +12,7 @@ import pytest
 from ibstatus.drivers import ending
 from ibstatus.drivers import tmux as driver
 from ibstatus.ops import session, stop
-from ibstatus.store import home, places
+from ibstatus.store import home, meta, places
 from tests.until import until
 
 CLIENT = """
@@ -48,7 +48,7 @@ def start(repo: places.Place, tmux: Callable[..., str], agent: Callable[..., Pat
             f"#!/bin/sh\nIB_AGENT_ID={name}; export IB_AGENT_ID\n{line}echo $? > ended-with\n"
         )
         where = session.of(repo, name)
-        driver.start(where.socket, where.name, str(folder / "repo"), ["/bin/sh", str(folder / "start.sh")])
+        driver.start(where.socket, where.name, str(folder / "repo"), ["/bin/sh", str(folder / "start.sh")], name)
         until(lambda: (folder / "pids").exists() and (folder / "pids").read_text().endswith("\n"))
         return [int(pid) for pid in (folder / "pids").read_text().split()]
 
@@ -127,6 +127,16 @@ def test_without_a_server_its_strays_are_ended(
     finally:
         other.kill()
         other.wait()
+
+
+def test_a_stray_without_a_worktree_is_ended(repo: places.Place, tmux: Callable[..., str]) -> None:
+    home.enter(repo)
+    os.makedirs(repo.agent_dir("foo"))
+    meta.write(repo, "foo", {"id": "foo", "worktree": False})
+    env = {**os.environ, "IB_AGENT_ID": "foo"}
+    with subprocess.Popen(["sleep", "600"], cwd=repo.root, env=env) as stray:
+        assert stop.stop(repo, "foo", silent)
+        assert stray.wait() != 0
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from ibstatus.drivers import git_snapshot
 from ibstatus.errors import IbError
-from ibstatus.ops import kill, recover, undo
-from ibstatus.store import home, meta, moving, operations, places, questions, undo_log
+from ibstatus.ops import forgetting, kill, recover, undo
+from ibstatus.store import home, meta, moving, operations, places, questions, undo_bulk, undo_log
 from tests.conftest import git, make_agent, make_repo, run_ib
 from tests.drivers.test_git_snapshot import ATTRIBUTES, act, files, step
 
@@ -500,3 +500,72 @@ def test_beside_a_bare_repository(repo: places.Place, tmp_path: Path, how: str) 
 
     assert back.code == 0, back.err
     assert (files(tree), git(top / ".bare", "for-each-ref")) == before
+
+
+def test_submodules_come_back_though_git_gave_their_names_away(
+    repo: places.Place, agent: Callable[..., Path], tmp_path: Path
+) -> None:
+    home.enter(repo)
+    make_repo(tmp_path / "lib")
+    allow = ("-c", "protocol.file.allow=always")
+    git(repo.root, *allow, "submodule", "add", "-q", str(tmp_path / "lib"), "deep/lib")
+    git(repo.root, "commit", "-q", "-m", "sub")
+    for name in ("a", "b"):
+        tree = agent(repo, name)
+        git(tree, *allow, "submodule", "update", "-q", "--init")
+        git(tree / "deep" / "lib", "commit", "-q", "--allow-empty", "-m", f"work of {name}")
+        if name == "a":
+            close(repo, "a")
+
+    undo.undo(repo, "a", silent)
+
+    for name in ("a", "b"):
+        lib = Path(repo.agent_dir(name)) / "repo" / "deep" / "lib"
+        assert git(lib, "log", "-1", "--format=%s").strip() == f"work of {name}"
+        assert git(lib, "rev-parse", "--show-toplevel").strip() == str(lib)
+        assert git(lib, "status", "--porcelain") == ""
+
+
+def test_what_went_to_save_space_is_said(
+    repo: places.Place, worked: Path, agent: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(undo_bulk, "LARGEST", 1)
+    (worked / "build" / "big").write_bytes(b"x" * (2 << 20))
+    agent(repo, "other")
+    close(repo, "foo")
+    said: list[str] = []
+    kill.kill(repo, ["other"], "user", "killed", said.append)
+    assert [text for text in said if "build/" in text]
+
+    said.clear()
+    undo.undo(repo, "foo", said.append)
+
+    assert [text for text in said if text.startswith("Warning") and "build/" in text]
+    assert not (worked / "build").exists()
+    assert (worked / "x.o").read_bytes() == b"\0ignored"
+    assert (worked / "new.txt").read_text() == "new\n"
+
+
+@pytest.mark.usefixtures("tmux")
+def test_undo_with_the_merge_kept(repo: places.Place, worked: Path) -> None:
+    git(worked, "add", "-A")
+    git(worked, "commit", "-qm", "all")
+    assert run_ib("merge", "foo", "--force", cwd=repo.root).code == 0
+    git(repo.root, "commit", "-q", "--allow-empty", "-m", "later")
+    after = git(repo.root, "rev-parse", "main")
+    assert run_ib("undo", "foo", cwd=repo.root).code == 1
+
+    assert run_ib("undo", "foo", "--keep-merge", cwd=repo.root).code == 0
+
+    assert git(repo.root, "rev-parse", "main") == after
+    assert (worked / "new.txt").read_text() == "new\n"
+
+
+def test_a_record_that_is_forgotten_leaves_no_ref(repo: places.Place, worked: Path) -> None:
+    done = close(repo, "foo").retired[0]
+    undo_log.hide(repo, done.undo)  # killed right after it
+
+    forgetting.forget_old(repo, NOW, silent)
+
+    assert git(repo.root, "for-each-ref", "refs/ib") == ""
+    assert moving.names_in(repo.safe + "/undo") == []

@@ -54,7 +54,8 @@ class Ground:
         self.worktree = self.agents + "/w1/repo"
         for folder in FOLDERS:
             Path(self.worktree, folder).mkdir(parents=True)
-        for path in ("secret", "src/app.ts", ".ittybitty/agents/w1/meta.json", ".ittybitty/agents/w2/repo/x"):
+        own = (".ittybitty/agents/w1/repo/src/app.ts", ".ittybitty/agents/w1/repo/README.md")
+        for path in ("secret", "src/app.ts", ".ittybitty/agents/w1/meta.json", ".ittybitty/agents/w2/repo/x", *own):
             Path(self.root, path).parent.mkdir(parents=True, exist_ok=True)
             Path(self.root, path).write_text("x")
         Path(self.home, ".ssh").mkdir()

@@ -57,6 +57,23 @@ def test_a_reason_says_what_to_type_instead() -> None:
         assert any(word in reason for word in ("worktree", "ib send", "Type ", "ib ask")), reason
 
 
+@pytest.mark.parametrize(
+    ("command", "said", "unsaid"),
+    [
+        ("npm test > /tmp/test.log 2>&1; tail /tmp/test.log", "/tmp/ib-w1/test.log", "keys"),
+        ("ln -s ../shared/x x", "beside your worktree", "another agent"),
+        ("git push origin HEAD:main", "git push origin HEAD:agent/w1", "force"),
+        ("git checkout other && cat link", "in a call of its own", "computed"),
+        ("cd / && ib log x", "cd @W", "No rule"),
+    ],
+)
+def test_a_reason_fits_the_case(command: str, said: str, unsaid: str) -> None:
+    reason = GROUND.bash(command, LISTS["developer"]).reason
+
+    assert GROUND.placed(said) in reason
+    assert unsaid not in reason
+
+
 TOOLS = st.sampled_from(
     ["Bash", "Read", "Write", "Glob", "Grep", "WebFetch", "mcp__a__b", "Other", "Agent", "Monitor", ""]
 )

@@ -176,3 +176,50 @@ def test_an_agent_without_a_worktree_of_its_own_leaves_ibs_files_alone(access: s
 
     assert (found.objection(access, path) == "") is allowed
     assert found.objection(WRITE, "/r", whole=True)
+
+
+@pytest.mark.parametrize("safe", ["/elsewhere/git/ib", "/r/.git/modules/x/ib", "/r/.ittybitty/agents/x/repo/git/ib"])
+@pytest.mark.parametrize("access", [READ, WRITE])
+def test_what_ib_keeps_in_the_git_directory_is_closed_wherever_that_lies(safe: str, access: str) -> None:
+    agents = "/r/.ittybitty/agents"
+    for worktree in (agents + "/x/repo", "/r"):
+        found = Grounds(worktree, "/r", agents, agents + "/x", "x", "/home/u", lambda path: path, safe)
+
+        assert found.objection(access, safe + "/agents/bob/token")
+        assert found.objection(access, safe)
+
+
+@pytest.mark.parametrize(
+    "path", ["/tmp/ib-w2", "/tmp/ib-w1-x/y", "/tmp/ib-/x", "/tmp/ib-other/message-1.txt", "/dev/tty"]
+)
+def test_the_scratch_of_others_and_terminals_are_not_read(path: str) -> None:
+    assert not may(READ, path)
+
+
+def test_where_ib_had_to_take_another_scratch_folder_it_is_read() -> None:
+    assert may(READ, "/tmp/ib-w1-1/message-1.txt")
+    assert not may(WRITE, "/tmp/ib-w1-1/message-1.txt")
+
+
+def test_the_number_of_a_scratch_folder_may_be_another_agents_name() -> None:
+    found = Grounds(
+        GROUND.worktree, GROUND.root, GROUND.agents, GROUND.agents + "/w", "w", GROUND.home, links.Resolver(),
+        entries=lambda folder: ["w-1"] if folder == GROUND.agents else [],
+    )  # fmt: skip
+
+    assert found.objection(READ, "/tmp/ib-w-1/x")
+    assert not found.objection(READ, "/tmp/ib-w-2/x")
+
+
+def test_a_folder_with_keys_in_it_is_not_read_as_a_whole(tmp_path: Path) -> None:
+    (tmp_path / "bob/.ssh").mkdir(parents=True)
+    (tmp_path / "ann").mkdir()
+    disk = links.Disk()
+    found = Grounds(
+        GROUND.worktree, GROUND.root, GROUND.agents, GROUND.agents + "/w1", "w1", GROUND.home, disk.resolve,
+        entries=disk.entries,
+    )  # fmt: skip
+
+    assert found.objection(READ, f"{tmp_path}/bob", whole=True)
+    assert not found.objection(READ, f"{tmp_path}/bob")
+    assert not found.objection(READ, f"{tmp_path}/ann", whole=True)

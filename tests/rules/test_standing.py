@@ -37,8 +37,8 @@ SAYS = {
     "Notification.permission_prompt": ("waiting", "permission"),
     "PreCompact.auto": ("compacting", ""),
     "PreCompact.manual": ("compacting", ""),
-    "SessionEnd.other": ("stopped", "other"),
-    "SessionEnd.prompt_input_exit": ("stopped", "prompt_input_exit"),
+    "SessionEnd.other": ("stopped", ""),
+    "SessionEnd.prompt_input_exit": ("stopped", "left by /exit"),
 }
 
 
@@ -62,7 +62,7 @@ def test_every_expectation_was_recorded() -> None:
 
 
 RUNNING, INPUT, DONE = Standing("running"), Standing("waiting", "input"), Standing("complete")
-LIMITED, ENDED = Standing("rate_limited"), Standing("stopped", "other")
+LIMITED, ENDED = Standing("rate_limited"), Standing("stopped", "")
 AT_WORK_BEHIND = Standing("running", "background")
 QUESTION, PLAN = Standing("waiting", "question"), Standing("waiting", "plan")
 COMPACTING = Standing("compacting", before=("waiting", "question"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.store import disk, home, moving, places, undo_log
+from ibstatus.store import disk, home, moving, operations, places, undo_bulk, undo_log
 from tests import faults as fault_seam
 
 NOW = 1_800_000_000.0
@@ -74,20 +74,65 @@ def test_kept_thirty_days(place: places.Place) -> None:
     assert new in names(undo_log.all_of(place))
 
 
-def test_kept_at_most_fifty_and_groups_stay_whole(place: places.Place) -> None:
-    pair = [kept(place, "a", NOW - 200, "g"), kept(place, "b", NOW - 199, "g")]
-    for number in range(49):
-        kept(place, f"n{number}", NOW - number)
+def test_neither_their_number_nor_their_size_breaks_the_promise(place: places.Place) -> None:
+    for number in range(60):
+        kept(place, f"n{number}", NOW - number, size=undo_bulk.LARGEST)
 
-    assert set(names(undo_log.surplus(place, NOW))) == set(pair)
+    assert undo_log.surplus(place, NOW) == []
+    assert undo_bulk.relieve(place) == []
+    assert len(undo_log.all_of(place)) == 60
 
 
-def test_a_big_group_that_is_the_newest_stays(place: places.Place) -> None:
-    small = kept(place, "a", NOW - 2)
-    big = [kept(place, name, NOW - 1, "g", undo_log.LARGEST) for name in ("b", "c")]
+def test_a_group_goes_as_a_whole(place: places.Place) -> None:
+    old, new = kept(place, "a", NOW - 31 * DAY, "g"), kept(place, "b", NOW - 29 * DAY, "g")
 
-    assert names(undo_log.surplus(place, NOW)) == [small]
-    assert not set(big) & set(names(undo_log.surplus(place, NOW)))
+    assert undo_log.surplus(place, NOW) == []
+    assert set(names(undo_log.surplus(place, NOW + 2 * DAY))) == {old, new}
+
+
+def bulky(place: places.Place, agent: str, at: float) -> Path:
+    """A record whose kept worktree has a big ignored folder, a small ignored file, and one that is not ignored."""
+    name = kept(place, agent, at, size=undo_bulk.LARGEST)
+    rest = Path(undo_log.folder(place, name), "rest")
+    (rest / "node_modules").mkdir(parents=True)
+    (rest / "node_modules" / "blob").write_bytes(b"x" * (2 << 20))
+    (rest / ".env").write_text("secret")
+    (rest / "film").write_bytes(b"x" * (2 << 20))
+    undo_bulk.note(place, name, [b"node_modules/", b".env"])
+    return rest
+
+
+def test_over_the_limit_the_oldest_loses_what_is_ignored_and_big(place: places.Place) -> None:
+    old, new = bulky(place, "a", NOW - 2), bulky(place, "b", NOW - 1)
+
+    (lost,) = undo_bulk.relieve(place)
+
+    assert (lost.agent, lost.dropped) == ("a", ["node_modules/"])
+    assert lost.size < undo_bulk.LARGEST
+    assert undo_log.read(place, lost.name) == lost
+    assert sorted(path.name for path in old.iterdir()) == [".env", "film"]
+    assert (new / "node_modules" / "blob").exists()
+    assert undo_bulk.relieve(place) == []
+
+
+def test_a_repository_in_what_is_ignored_stays(place: places.Place) -> None:
+    old, _ = bulky(place, "a", NOW - 2), bulky(place, "b", NOW - 1)
+    (old / "node_modules" / "deep" / ".git").mkdir(parents=True)
+
+    assert undo_bulk.relieve(place) == []
+    assert (old / "node_modules" / "blob").exists()
+
+
+def test_what_is_being_brought_back_is_not_relieved(place: places.Place) -> None:
+    old, _ = bulky(place, "a", NOW - 2), bulky(place, "b", NOW - 1)
+
+    with operations.begin(place, "undo", "a") as op:
+        assert undo_bulk.relieve(place) == []
+    assert undo_bulk.relieve(place) == []  # cut off, and not yet mended
+    op.done()
+
+    assert (old / "node_modules" / "blob").exists()
+    assert len(undo_bulk.relieve(place)) == 1
 
 
 def test_forgotten_is_gone(place: places.Place) -> None:
@@ -182,3 +227,13 @@ def test_removing_read_only_folders(tmp_path: Path, agent: Callable[..., Path]) 
     moving.remove(str(source))
 
     assert not source.exists()
+
+
+def test_a_beginning_that_fits_several_agents_names_them(place: places.Place) -> None:
+    for name in ("foo", "foo-bar"):
+        kept(place, name, 1.0)
+
+    assert undo_log.chosen(place, "foo")[0].agent == "foo"
+    assert undo_log.chosen(place, "foo-b")[0].agent == "foo-bar"
+    with pytest.raises(IbError, match=r"could be foo, foo-bar"):
+        undo_log.chosen(place, "fo")

@@ -57,7 +57,7 @@ def test_mail_wakes_an_idle_one_at_once(repo: places.Place, living: Living) -> N
     turned.look()
 
     living.idle()
-    assert living.has_heard("[sent by agent lead]: mail") == 1
+    assert living.hears("[sent by agent lead]: mail") == 1
     turned.look(1)
     assert turned.again() is None
     assert turned.rousing.waiting == {}

@@ -3,7 +3,7 @@
 The first thing that is wrong ends it: Refused says what, and what to type instead.
 """
 
-from ibstatus.rules.guarding import folders, globs, programs, wrappers
+from ibstatus.rules.guarding import globs, programs, wrappers
 from ibstatus.rules.guarding.course import MOVES, Course, merged
 from ibstatus.rules.guarding.isolation import READ, WRITE, Grounds, absolute, short
 from ibstatus.rules.guarding.permissions import Rules, could_match, path_fits
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ibstatus.rules.guarding.shell import Redirect, Script, Simple
     from ibstatus.rules.guarding.values import Fields, States
 
+UNPACKERS = ("tar", "bsdtar", "unzip", "patch", "cpio", "7z")
 COMPUTED = "{} is computed ({}), so it is not known which file it is. Type the path itself (print it first)"
 # What ends a path in code of another language; `repo-x` and `repo.x` are other folders.
 ENDS_NAME = "/\"'|,#:;) \n"
@@ -44,6 +45,8 @@ class Judged(Course):
         self.forbidden = {access: policy.deny.paths(access) for access in (READ, WRITE)}
         self.links: set[str] = set()  # that commands before this one make
         self.new_links: set[str] = set()
+        self.unpacked = False  # a command before this one brings files from elsewhere
+        self.named: set[str] = set()  # those that it names
         self.listed = False
         self.computes = False
         self.depth = 0
@@ -70,8 +73,10 @@ class Judged(Course):
             path = absolute(field, state[0], self.scope.home)
             if (strict or ".." in field) and globs.climbs(path):
                 self.unsure(COMPUTED.format(f"What {who} gets", short(shown(field))))
-            if self.links:
-                self.through_links(path, who)
+            if self.links or (self.unpacked and strict):
+                from ibstatus.rules.guarding import symlinks
+
+                symlinks.fresh(self, path, who)
             real = globs.expanded(path, self.disk.entries)
             for one in [globs.filled(path), *real]:
                 objection = self.grounds.objection(access, one, whole=whole)
@@ -80,19 +85,9 @@ class Judged(Course):
                 if self.forbidden[access]:
                     self.by_path_rule(access, one, who)
 
-    def through_links(self, path: str, who: str) -> None:
-        """A link that this line makes is not there yet, so what lies behind it is not known."""
-        at = path.find("/", 1)
-        while at >= 0:
-            if folders.normal(path[:at]) in self.links:
-                break
-            at = path.find("/", at + 1)
-        if at >= 0 or folders.normal(path) in self.links or globs.is_pattern(path):
-            self.unsure(f"{short(shown(path))} may lead through a link that this line makes. Run {who} after it")
-
     def by_path_rule(self, access: str, path: str, who: str) -> None:
         """`Read(.env)` in the deny list holds for `cat .env` too."""
-        real = self.grounds.resolve(path)
+        real = self.grounds.real(path)
         if any(path_fits(rule, real, (self.grounds.worktree, self.grounds.home)) for rule in self.forbidden[access]):
             raise Refused(f"A deny rule keeps {who} from {short(path)}. Do without it, or ask with ib send or ib ask")
 
@@ -174,9 +169,10 @@ class Judged(Course):
         if not listed and not (argv[0] in programs.FREE and self.allow.has_shell):
             raise Refused(self.unlisted(text))
         self.files(name, argv, states)
-        if self.new_links:
-            self.links |= self.new_links
-            self.new_links = set()
+        if self.new_links or name in UNPACKERS:
+            from ibstatus.rules.guarding import symlinks
+
+            symlinks.settle(self, name, argv)
         return self.builtin([name, *argv[1:]], states) or (states, states)
 
     def denied(self, argv: "Fields", texts: list[str]) -> None:
@@ -214,8 +210,14 @@ class Judged(Course):
         if argv[0] in programs.TEXT_ONLY:
             return
         strict = name in programs.STRICT
-        for access, field, whole in programs.uses(name, argv):
+        uses = programs.uses(name, argv)
+        for access, field, whole in uses:
             self.path(access, field, states, name, whole=whole, strict=strict)
+        below = [field for access, field, whole in uses if whole and access == READ]
+        if below:
+            from ibstatus.rules.guarding import following
+
+            following.judge(self, name, argv, below, states)
         if "/" in argv[0] or argv[0] == "..":
             self.path(READ, argv[0], states, name, strict=True)
         if not strict or "/" in argv[0]:

@@ -17,7 +17,7 @@ LOADS = frozenset(
         "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "XDG_CONFIG_HOME", "GIT_ALLOW_PROTOCOL", "PROMPT_COMMAND",
         "CDPATH", "HOME", "EXECIGNORE", "GLOBIGNORE", "POSIXLY_CORRECT", "LOCPATH", "CLAUDE_CONFIG_DIR",
         "CLAUDE_PROJECT_DIR", "SHELL", "BASH_CMDS", "BASH_ALIASES", "BASH_LOADABLES_PATH", "ZDOTDIR", "FPATH",
-        "GNUPGHOME", "NODE_OPTIONS", "NODE_PATH", "TAR_OPTIONS", "RSYNC_RSH", "RIPGREP_CONFIG_PATH",
+        "TMUX_TMPDIR", "GNUPGHOME", "NODE_OPTIONS", "NODE_PATH", "TAR_OPTIONS", "RSYNC_RSH", "RIPGREP_CONFIG_PATH",
     )
 )  # fmt: skip
 # A shell runs the value.
@@ -65,6 +65,20 @@ HARMLESS = frozenset(
 DECIDING = LOADS | CODES | {"PATH", "GIT_DIR", "GIT_WORK_TREE"}
 
 
+# By these ib knows which agent calls.
+OF_AGENT = ("IB_AGENT_", "CLAUDECODE")
+IS_AGENT = "{} says which agent you are, so it is not changed or taken away. Leave that out"
+
+
+def taken(course: "Judged", name: str) -> None:
+    """Without some variables ib would take an agent for somebody else, or look elsewhere."""
+    name = shown(name).partition("[")[0]
+    if name.startswith(OF_AGENT) or UNKNOWN in name:
+        course.unsure(IS_AGENT.format(short(name)))
+    elif (name.startswith("IB_") or name in ("HOME", "TMUX_TMPDIR")) and not may_load(course, name):
+        course.unsure(f"{name} decides which rules hold. Leave it out")
+
+
 def decides(name: str) -> bool:
     """With its subscript, as read and printf -v take it."""
     name = shown(name).partition("[")[0].rstrip("+")
@@ -77,7 +91,7 @@ def loads(name: str) -> bool:
         return name not in OF_GIT and name not in CODES and name not in PLACES and not name.startswith("GIT_TRACE")
     if name.startswith("PYTHON"):
         return name[6:7].isalpha() and name not in OF_PYTHON
-    return name in LOADS or name.startswith(("DYLD_", "LD_", "BASH_FUNC_", "IB_", "PERL5", "RUBY"))
+    return name in LOADS or name.startswith(("DYLD_", "LD_", "BASH_FUNC_", "IB_", "PERL5", "RUBY", OF_AGENT[1]))
 
 
 def judge(course: "Judged", assigns: "list[tuple[str, Word | list[Word]]]", states: "States") -> None:
@@ -120,6 +134,8 @@ def judge_one(course: "Judged", name: str, text: str, states: "States") -> None:
 
 
 def may_load(course: "Judged", name: str) -> bool:
+    if name.startswith(OF_AGENT) and not course.policy.yolo:
+        return False
     if course.allow.all_shell or course.policy.yolo:
         return True
     return name.startswith(LANGUAGES) and course.allow.runs(RUN_CODE)

@@ -59,6 +59,7 @@ RUNNERS = frozenset(
 )
 # What leads to files that stand nowhere in the line.
 BLIND = {"apply": ("--unsafe-paths",), "hash-object": ("--stdin-paths",)}
+EXACT = ("--stdin",)  # no beginning of a longer one
 
 
 def judge(course: "Judged", argv: "Fields", states: "States", listed: bool) -> "Ends":
@@ -95,6 +96,10 @@ def judge(course: "Judged", argv: "Fields", states: "States", listed: bool) -> "
     judge_options(course, verb, options, there)
     judge_words(course, verb, plain, there, options)
     course.moved = True
+    if verb not in LOOKS:
+        from ibstatus.rules.guarding import git_trees
+
+        git_trees.judge(course, verb, args, there)
     return states, states
 
 
@@ -160,7 +165,7 @@ def front(course: "Judged", argv: "Fields", states: "States") -> "tuple[States, 
 def setting(course: "Judged", text: str, states: "States") -> None:
     key, _, value = text.partition("=")
     key = key.lower()
-    if key.startswith(PLAIN_KEYS) or key in PLAIN:
+    if key.startswith(PLAIN_KEYS) or (key in PLAIN and (key, value) != ("push.default", "matching")):
         return
     if key in CODE_KEYS or key.startswith("pager."):
         if value not in HARMLESS:
@@ -194,7 +199,7 @@ def code(course: "Judged", verb: str, args: "Fields", plain: "Fields", states: "
             if means(option, run):
                 course.unsure(f"git {verb} {run} runs a program. Leave it out")
         for run in BLIND.get(verb, ()):
-            if means(option, run):
+            if means(option, run) and option not in EXACT:
                 course.unsure(f"git {verb} {run} leads to files that are not in the line. Name them")
     if verb == "bisect" and plain[:1] == ["run"]:
         course.inline(" ".join(args[args.index("run") + 1 :]), states, listed=False, who="git bisect")
@@ -213,7 +218,7 @@ def judge_options(course: "Judged", verb: str, options: "Options", states: "Stat
 
     reads = git_options.READS.get(verb, ("-F", "--file"))
     for option, value, following in options:
-        if verb == "grep" and git_options.means(option, "--no-index"):
+        if verb == "grep" and any(git_options.means(option, one) for one in ("--no-index", "--no-exclude-standard")):
             course.path(READ, ".", states, "git grep", whole=True, strict=True)
         if any(git_options.means(option, one) for one in git_options.WRITES) or (
             option == "-o" and verb in ("archive", "format-patch", "bundle")
@@ -244,5 +249,5 @@ def words(course: "Judged", verb: str, arg: str, states: "States") -> None:
         course.path(WRITE if writing else READ, field, states, f"git {verb}", whole=whole, strict=False)
     elif writing and ":" not in field:
         course.path(WRITE, field, states, f"git {verb}", whole=False, strict=False)
-    elif verb in ("add", "diff", "apply", "am", "hash-object", "stripspace", "check-ignore", "blame"):
+    elif verb in ("add", "diff", "apply", "am", "hash-object", "stripspace", "check-ignore", "blame", "update-index"):
         course.path(READ, field, states, f"git {verb}", strict=False)

@@ -16,6 +16,7 @@ SHARED = {
     "daemon": "opens the repository",
     "instaweb": "opens the repository", "shell": "runs commands", "hook": "runs hooks",
     "maintenance": "is for the user",
+    "send-pack": "pushes over branches that are not yours; write git push REMOTE HEAD:BRANCH",
     "http-backend": "opens the repository", "send-email": "sends mail", "imap-send": "sends mail",
     "upload-pack": "serves the repository", "receive-pack": "serves the repository", "fast-import": "rewrites branches",
     "update-server-info": "serves the repository", "svn": "runs programs", "p4": "runs programs",
@@ -41,6 +42,10 @@ def objection(course: "Judged", verb: str, args: "Fields") -> str:
         return transfer(course, verb, args, plain)
     if verb in ("stash", "reflog") and first in ("clear", "expire", "delete"):
         return f"git {verb} {first} removes what others have put there"
+    if verb == "stash" and first in ("drop", "pop") and any(entry not in ("0", "stash@{0}") for entry in plain[1:]):
+        return f"git stash {first} of an older entry takes what others may have put there (all share the stash)"
+    if verb == "lfs" and first in ("install", "uninstall", "update", "migrate", "prune"):
+        return f"git lfs {first} changes config, hooks or history that all share"
     if verb == "gc" and any(arg.startswith(("--p", "--ag")) for arg in args):
         return "git gc --prune removes objects that others may need"
     if verb == "symbolic-ref" and (len(plain) > 1 or has(verb, args, "-d", "--delete")):
@@ -127,7 +132,7 @@ def branch(course: "Judged", args: "Fields", plain: "Fields") -> str:
 
 def is_foreign(course: "Judged", name: str) -> bool:
     """agent/ID-more is this agent's as well, unless there is an agent of that name."""
-    name = name.removeprefix("refs/heads/")
+    name = name.removeprefix("refs/").removeprefix("heads/")
     own_ = f"agent/{course.policy.agent}"
     if name.startswith(own_ + "-") and UNKNOWN not in name:
         return course.disk.is_folder(f"{course.grounds.agents}/{name.removeprefix('agent/')}")
@@ -140,7 +145,7 @@ def transfer(course: "Judged", verb: str, args: "Fields", plain: "Fields") -> st
     """A push by force, or one into the shared repository itself, only to the agent's own branch."""
     if any("ext::" in word or "fd::" in word for word in plain):
         return f"git {verb} with ext:: runs a program"
-    refspecs = plain[1:]
+    refspecs = plain if any(arg.startswith("--rep") for arg in args) else plain[1:]
     targets = [word.lstrip("+").rpartition(":")[2] for word in refspecs]
     here = "".join(plain[:1]).startswith((".", "/", "~", "file:")) and any(":" in word for word in refspecs)
     forced = (
@@ -149,8 +154,19 @@ def transfer(course: "Judged", verb: str, args: "Fields", plain: "Fields") -> st
         or any(word.startswith(("+", ":")) for word in refspecs)
     )
     into = verb != "push" and any(":" in word for word in refspecs)  # a local branch, moved without a checkout
+    all_ = [arg for arg in args if verb == "push" and arg.startswith(("--al", "--br"))]
+    foreign = [
+        one for one in targets if verb == "push" and one and one not in ("HEAD", "@") and is_foreign(course, one)
+    ]
+    if all_ or (foreign and not forced):
+        what = short(shown(foreign[0])) if foreign else "every branch"
+        remote = short(shown(plain[0])) if refspecs is not plain and plain else "origin"
+        return (
+            f"git push would change {what}, which is not yours; write git push {remote} "
+            f"HEAD:agent/{course.policy.agent}"
+        )
     if (here or into or (verb == "push" and forced)) and (
-        not targets or any(is_foreign(course, target) or target in ("", "HEAD") for target in targets)
+        not targets or any(is_foreign(course, target) or target in ("", "HEAD", "@") for target in targets)
     ):
         mine = f"agent/{course.policy.agent}"
         if refspecs or verb != "push":

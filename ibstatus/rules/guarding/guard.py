@@ -32,7 +32,7 @@ DEEPEST = 12
 class Policy:
     """What holds for one agent, read from where it cannot write."""
 
-    __slots__ = ("agent", "agents", "allow", "deny", "folder", "home", "manager", "root", "worktree", "yolo")
+    __slots__ = ("agent", "agents", "allow", "deny", "folder", "home", "manager", "root", "safe", "worktree", "yolo")
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class Policy:
         home: str,
         manager: bool,
         yolo: bool = False,
+        safe: str = "",
     ) -> None:
         self.agent = agent
         self.allow = Rules(allow)
@@ -58,6 +59,7 @@ class Policy:
         self.home = home
         self.manager = manager
         self.yolo = yolo
+        self.safe = safe
 
 
 class Verdict:
@@ -93,8 +95,9 @@ def judged(tool: str, given: "dict[str, Any]", cwd: str, policy: Policy, disk: "
         return Verdict(DENY, NO_TREE)
     try:
         grounds = Grounds(
-            policy.worktree, policy.root, policy.agents, policy.folder, policy.agent, policy.home, disk.resolve
-        )
+            policy.worktree, policy.root, policy.agents, policy.folder, policy.agent, policy.home, disk.resolve,
+            policy.safe, disk.entries,
+        )  # fmt: skip
     except (OSError, ValueError) as error:
         return Verdict(DENY, f"Your worktree cannot be found ({short(str(error))}), so nothing can be judged. Say so")
     command = given.get("command")
@@ -117,6 +120,9 @@ def of_shell(tool: str, command: str, cwd: str, policy: Policy, grounds: Grounds
         course.computes = script.arithmetic
         course.script(script, states)
         course.uncalled(states)
+        if course.unpacked and not is_in_order(command):
+            course.functions.clear()
+            course.seq(script.seq, states)
     except Unreadable as error:
         if policy.yolo:
             return Verdict(ALLOW)
@@ -130,6 +136,13 @@ def of_shell(tool: str, command: str, cwd: str, policy: Policy, grounds: Grounds
     return Verdict(ALLOW)
 
 
+def is_in_order(command: str) -> bool:
+    """Does what stands first run first, and once?"""
+    for joint in ("&&", "||", ">&", "&>"):
+        command = command.replace(joint, "")
+    return not any(mark in command for mark in ("|", "&", "done", "()", "trap"))
+
+
 def of_tool(tool: str, given: "dict[str, Any]", cwd: str, policy: Policy, grounds: Grounds) -> Verdict:
     seen = given
     paths = list(paths_of(tool, given))
@@ -138,7 +151,7 @@ def of_tool(tool: str, given: "dict[str, Any]", cwd: str, policy: Policy, ground
         objection = grounds.objection(access, full, whole=whole)
         if objection:
             return Verdict(DENY, cut(objection), full, grounds.kind_of(full))
-        real = grounds.resolve(full)
+        real = grounds.real(full)
         if tool in READERS or tool in EDITORS:
             seen = {**given, "file_path": real}
         if any(path_fits(rule, real, (grounds.worktree, grounds.home)) for rule in policy.deny.paths(access)):
@@ -164,9 +177,9 @@ def paths_of(tool: str, given: "dict[str, Any]") -> "list[tuple[str, str, bool]]
     searches = tool in ("Grep", "Glob", "LS")
     named = [(access, given[key], searches) for key in PATH_KEYS if isinstance(given.get(key), str) and given[key]]
     if searches:
-        if not any(isinstance(given.get(key), str) and given[key] for key in PATH_KEYS):
-            named.append((READ, "", True))
         pattern = given.get("pattern") if tool == "Glob" else given.get("glob")
+        if not named and not (tool == "Glob" and isinstance(pattern, str) and pattern):
+            named.append((READ, "", True))
         if isinstance(pattern, str) and pattern:
             named += pattern_paths(pattern, given.get("path"))
         return named

@@ -13,38 +13,35 @@ if TYPE_CHECKING:
 READ, WRITE = "read", "write"
 ALWAYS = frozenset(
     (
-        "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/stdin", "/dev/stdout",
+        "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/stdin", "/dev/stdout",
         "/dev/stderr",
     )
 )  # fmt: skip
-# Below any home, at any depth: what opens other doors.
-KEY_FOLDERS = frozenset((".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".docker"))
-KEY_FILES = frozenset(
-    (
-        ".netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".git-credentials", ".credentials.json", ".claude.json",
-        ".bash_history", ".zsh_history", ".python_history", ".psql_history", ".node_repl_history", ".vault-token",
-    )
-)  # fmt: skip
-KEYS_BELOW_HOME = (
-    *("/.config/gh", "/.config/gcloud", "/.config/git/credentials", "/.config/op", "/.config/rclone", "/.config/hub"),
-    *("/.cargo/credentials", "/.cargo/credentials.toml", "/.gem/credentials", "/.m2/settings.xml", "/.terraform.d"),
-    *("/.local/share/keyrings", "/.mozilla", "/.config/google-chrome", "/.config/chromium", "/Library/Keychains"),
-)
-SYSTEM_KEYS = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/run/secrets", "/var/run/secrets")
-NO_PROCESS = frozenset(("sys", "net", "fs", "bus", "irq", "driver", "tty", "acpi", "scsi", "pressure"))
 SETTINGS = ("settings.json", "settings.local.json")
 LONGEST_SHOWN = 120
 
 
 class Grounds:
-    """The folders that decide, resolved. `scratch` is the agent's own folder under /tmp, `log` its agent.log."""
+    """The folders that decide, resolved. `scratch` is the agent's own folder under /tmp, `log` its agent.log,
+    `safe` what ib keeps in the git directory, not resolved. `entries`: the names in a folder."""
 
-    __slots__ = ("agents", "home", "log", "resolve", "root", "scratch", "seen", "worktree")
+    __slots__ = ("agents", "entries", "home", "log", "resolve", "root", "safe", "scratch", "seen", "worktree")
 
     def __init__(
-        self, worktree: str, root: str, agents: str, folder: str, agent: str, home: str, resolve: "Callable[[str], str]"
+        self,
+        worktree: str,
+        root: str,
+        agents: str,
+        folder: str,
+        agent: str,
+        home: str,
+        resolve: "Callable[[str], str]",
+        safe: str = "",
+        entries: "Callable[[str], list[str]] | None" = None,
     ) -> None:
         self.resolve = resolve
+        self.safe = safe or root + "/.git/ib"
+        self.entries = entries
         self.worktree = resolve(worktree)
         self.root = resolve(root)
         self.agents = resolve(agents)
@@ -63,6 +60,8 @@ class Grounds:
     def judged(self, access: str, path: str, whole: bool) -> str:
         if path in ALWAYS or (path.startswith("/dev/fd/") and path[8:].isdigit()):
             return ""
+        if access == WRITE and path == "/dev/tty":
+            return ""
         try:
             real = self.resolve(path)
         except (OSError, ValueError):
@@ -79,17 +78,20 @@ class Grounds:
                 f"{short(path)} is in the main checkout, which is not yours. "
                 f"Your worktree {self.worktree} has the same files: work there"
             )
+        if is_below(folded, folded_case(self.resolve(self.safe))):
+            return self.data_of_others(real)
         if whole and (is_below(self.root, real) or is_below(self.agents, real)):
             return f"{short(path)} holds the main checkout and other agents. Start below your worktree {self.worktree}"
         if self.scratch and is_below(real, self.real_scratch()):
             inside = access == WRITE and "/.git/" in folded + "/"
             return "What is in .git is git's own. Use git commands" if inside else ""
-        if is_key(real, folded_case(self.home)):
-            return f"{short(path)} holds keys or passwords, or belongs to other processes. Do without it, or ask"
-        if access == WRITE:
-            where = f" or {self.scratch}/" if self.scratch else ""
-            return f"You may not write {short(path)}. Write in your worktree {self.worktree}{where}"
-        return ""
+        from ibstatus.rules.guarding import outside
+
+        return outside.objection(self, access, path, real, whole)
+
+    def real(self, path: str) -> str:
+        """Of a path to which there is no objection; what leads to the own process cannot be followed."""
+        return path if path in ALWAYS or path.startswith("/dev/") else self.resolve(path)
 
     def real_scratch(self) -> str:
         """/tmp itself may be a link; the folder in it may not, or it would be a way to anywhere."""
@@ -97,7 +99,11 @@ class Grounds:
 
     def own(self, access: str, real: str, whole: bool) -> str:
         """In the worktree everything but what would change the rules that hold for the agent itself."""
-        if self.worktree == self.root and self.is_ours(access, real, whole):
+        if self.worktree == self.root:
+            objection = self.without_tree(access, real, whole)
+            if objection:
+                return objection
+        elif self.safe.startswith(self.worktree) and is_below(folded_case(real), folded_case(self.resolve(self.safe))):
             return self.data_of_others(real)
         if access == READ:
             return ""
@@ -110,6 +116,18 @@ class Grounds:
             return f"{short(real)} holds the rules of the session. Ask for what you need with ib send or ib ask"
         return ""
 
+    def without_tree(self, access: str, real: str, whole: bool) -> str:
+        """In the main checkout, where ib's own files and what it keeps in the git directory lie as well."""
+        safe, folded = folded_case(self.resolve(self.safe)), folded_case(real)
+        if self.is_ours(access, real, whole) or is_below(folded, safe):
+            return self.data_of_others(real)
+        if whole and (is_below(safe, folded) or is_below(folded_case(self.agents), folded)):
+            return (
+                f"{short(real)} holds ib's files and other agents as well. Name what you need in it (as {real}/src), "
+                "or type git grep PATTERN, git ls-files"
+            )
+        return ""
+
     def is_ours(self, access: str, real: str, whole: bool) -> bool:
         """Of an agent without a worktree of its own: is it in .ittybitty, or does it set what agents may do?"""
         ours, folded = folded_case(self.agents).rpartition("/")[0], folded_case(real)
@@ -118,6 +136,9 @@ class Grounds:
         return access != READ and (folded == ours + ".json" or (whole and is_below(ours, folded)))
 
     def data_of_others(self, real: str) -> str:
+        own = self.log.removesuffix("/agent.log")
+        if is_below(real, own):
+            return f"{short(real)} is beside your worktree, not in it. Work in your worktree {self.worktree}"
         return (
             f"{short(real)} is another agent's or ib's own data. "
             f"Work in your worktree {self.worktree}; what others did is on their branches (git diff HEAD...agent/ID)"
@@ -137,21 +158,6 @@ class Grounds:
 def is_below(path: str, folder: str) -> bool:
     """Is it the folder or in it, by whole names?"""
     return path == folder or path.startswith(folder if folder.endswith("/") else folder + "/")
-
-
-def is_key(real: str, home: str) -> bool:
-    """Keys, passwords, histories, other processes."""
-    folded = folded_case(real)
-    names = folded.split("/")
-    if not KEY_FOLDERS.isdisjoint(names) or names[-1] in KEY_FILES:
-        return True
-    if home and folded.startswith(home) and any(is_below(folded, home + key) for key in KEYS_BELOW_HOME):
-        return True
-    if any(is_below(folded, key) for key in SYSTEM_KEYS):
-        return True
-    if folded.startswith("/proc/") and names[2] not in NO_PROCESS:
-        return len(names) > 3 and names[3] not in ("status", "stat", "limits", "cgroup", "comm", "statm")
-    return folded.startswith("/dev/") and not folded.startswith(("/dev/shm", "/dev/pts"))
 
 
 def folded_case(path: str) -> str:

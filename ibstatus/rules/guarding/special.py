@@ -3,7 +3,7 @@
 Each answers where the shell stands then, or None when it is judged like any program after all.
 """
 
-from ibstatus.rules.guarding import shells, wrappers
+from ibstatus.rules.guarding import globs, shells, wrappers
 from ibstatus.rules.guarding.commands import Refused
 from ibstatus.rules.guarding.isolation import READ, WRITE, short
 from ibstatus.rules.guarding.shell_words import GLOB, TEXT, Word
@@ -81,11 +81,20 @@ def ib(course: "Judged", words: "Fields", states: "States", listed: bool) -> "En
     refused = access.refusal([shown(word) for word in words], course.policy.manager, course.policy.yolo)
     if refused:
         raise Refused(refused + ".")
+    if access.elsewhere([shown(word) for word in words]):
+        for state in states:
+            if course.grounds.objection(WRITE, globs.filled(state[0]) + "/.any"):
+                raise Refused(
+                    f"ib {short(shown(first[0]))} is for your own repository, and this is elsewhere "
+                    f"({short(shown(state[0]))}). Type it in your worktree: cd {course.grounds.worktree}"
+                )
     for at, word in enumerate(words):
-        if word in ("--prompt-file", "--body", "--body-file") and at + 1 < len(words):
-            course.path(READ, words[at + 1], states, " ".join(["ib", *first[:1]]), strict=True)
-        elif word.startswith(("--prompt-file=", "--body=", "--body-file=")):
-            course.path(READ, word.partition("=")[2], states, "ib", strict=True)
+        option, mark, value = word.partition("=")
+        value = value if mark else "".join(words[at + 1 : at + 2])
+        if option in ("--prompt-file", "--body", "--body-file") and (mark or at + 1 < len(words)):
+            course.path(READ, value, states, " ".join(["ib", *first[:1]]), strict=True)
+        elif option == "--test" and first[:1] == ["merge"]:
+            course.inline(value, states, listed=False, who="ib merge --test")
     return states, states
 
 
@@ -105,6 +114,10 @@ def find(course: "Judged", name: str, argv: "Fields", states: "States", command:
     removes = "-delete" in argv
     for start in starts:
         course.path(WRITE if removes else READ, start, states, name, whole=True, strict=True)
+    if commands:
+        from ibstatus.rules.guarding import following
+
+        following.judge(course, name, argv, starts, states)
     for at, arg in enumerate(argv[:-1]):
         if arg.startswith(("-fprint", "-fls")):
             course.path(WRITE, argv[at + 1], states, name, strict=True)
@@ -162,7 +175,7 @@ def of_the_shell(course: "Judged", name: str, argv: "Fields", states: "States", 
         course.unsure(f"A word of {name} holds a command in brackets, which {name} would run. Leave that out")
     if any(UNKNOWN in word.partition("=")[0] for word in words):
         course.unsure(f"Which variable {name} sets is computed. Type its name")
-    if name in ("read", "mapfile", "readarray", "getopts", "printf"):
+    if name in ("read", "mapfile", "readarray", "getopts", "printf", "wait"):
         for word in words:
             course.assign_by_name(word)
     if name in NAMES or name == "printf":
@@ -179,10 +192,14 @@ def of_the_shell(course: "Judged", name: str, argv: "Fields", states: "States", 
 
         for word in words:
             sums.text(course, word)
-    if name in DECLARES:
+    if name == "unset" or name in DECLARES:
         from ibstatus.rules.guarding import environment
 
+        takes = name in ("unset", "local", "declare", "typeset") or "n" in letters or "+x" in argv
         for word in words:
+            if takes:
+                environment.taken(course, word.partition("=")[0])
+        for word in words if name != "unset" else []:
             variable, mark, value = word.partition("=")
             if mark and name == "alias":
                 course.inline(value, states, listed=False, who="alias")

@@ -1,7 +1,8 @@
 """Links that a command line makes or moves: they are not there yet when the line is judged."""
 
+from ibstatus.rules.guarding import globs
 from ibstatus.rules.guarding.folders import normal
-from ibstatus.rules.guarding.isolation import READ, absolute, short
+from ibstatus.rules.guarding.isolation import READ, absolute, is_below, short
 from ibstatus.rules.guarding.values import shown
 
 TYPE_CHECKING = False
@@ -18,6 +19,65 @@ def judge(course: "Judged", name: str, argv: "Fields", states: "States") -> None
             moved(course, [absolute(word, state[0], course.scope.home) for word in words])
         elif symbolic and words:
             made(course, words, state[0])
+
+
+def settle(course: "Judged", name: str, argv: "Fields") -> None:
+    """After the command itself is judged: what it leaves behind for those that follow."""
+    course.links |= course.new_links
+    course.new_links = set()
+    if name in ("unzip", "patch", "cpio", "7z"):
+        unpacks(course)
+    elif name in ("tar", "bsdtar"):
+        from ibstatus.rules.guarding import archives
+
+        if "x" in archives.sorted_out(argv)[0]:
+            unpacks(course)
+
+
+def unpacks(course: "Judged") -> None:
+    """From here on in this line, links may be there that are not there now."""
+    course.unpacked = True
+    course.done.clear()
+
+
+def fresh(course: "Judged", path: str, who: str) -> None:
+    """Behind a command that puts files there, what is no plain file or folder now may be a link by then."""
+    if course.links:
+        through_links(course, path, who)
+    if not course.unpacked:
+        return
+    if who in ("tar", "bsdtar", "unzip") and globs.is_pattern(path):
+        return  # archives in a loop: they are unpacked, not shown
+    path = normal(globs.filled(path))
+    grounds = course.grounds
+    scratch = grounds.scratch and is_below(path, grounds.scratch)
+    if not (scratch or is_below(path, grounds.worktree) or is_below(path, course.policy.worktree)):
+        return
+    if any(is_below(path, one) for one in course.named) or not is_plain(course, path):
+        course.unsure(
+            f"{short(shown(path))} may be a link once the commands before it have run. Run {who} in a call of its own"
+        )
+
+
+def through_links(course: "Judged", path: str, who: str) -> None:
+    """A link that this line makes is not there yet, so what lies behind it is not known."""
+    at = path.find("/", 1)
+    while at >= 0:
+        if normal(path[:at]) in course.links:
+            break
+        at = path.find("/", at + 1)
+    if at >= 0 or normal(path) in course.links or globs.is_pattern(path):
+        course.unsure(f"{short(shown(path))} may lead through a link that this line makes. Run {who} after it")
+
+
+def is_plain(course: "Judged", path: str) -> bool:
+    """Is it there, and no link?"""
+    folder, _, name = path.rpartition("/")
+    try:
+        real = course.disk.resolve(folder)
+        return course.disk.resolve(path) == f"{real}/{name}" and name in course.disk.entries(folder)
+    except (OSError, ValueError):
+        return False
 
 
 def made(course: "Judged", words: "Fields", cwd: str) -> None:

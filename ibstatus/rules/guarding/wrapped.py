@@ -40,6 +40,8 @@ def judge(
             course.scope.assigned.setdefault(variable, []).append(word)
             course.scope.seen.clear()
         splits(course, argv)
+    if name in ("env", "exec", "sudo", "doas"):
+        bared(course, name, argv[1 : len(argv) - len(inner)], inner)
     folder = wrappers.folder(argv) if name in ("env", "sudo") else ""
     if folder:
         course.path(READ, folder, states, name, strict=True)
@@ -67,6 +69,37 @@ def judge(
     if name in wrappers.IN_THE_SHELL:
         return ((), done[1]) if name == "exec" else done
     return merged(states, *done) if not folder else states, states
+
+
+def bared(course: "Judged", name: str, options: "Fields", inner: "Fields") -> None:
+    """Variables that are taken away: ib would not know its agent."""
+    from ibstatus.rules.guarding import environment
+
+    if name in ("sudo", "doas"):
+        if wrappers.base_of(inner[0]) == "ib":
+            course.unsure(f"{name} takes away which agent you are. Type ib without it")
+        return
+    for at, arg in enumerate(options):
+        cluster = arg[1:] if arg[:1] == "-" and arg[1:2] != "-" else ""
+        all_ = arg == "-" or (arg.startswith("--i") and not arg.startswith("--ignore-s"))
+        if name == "exec":
+            all_ = "c" in cluster.partition("a")[0]
+        elif "u" in cluster or arg.startswith("--u"):
+            before, _, value = cluster.partition("u") if cluster else ("", "", arg.partition("=")[2])
+            environment.taken(course, value or "".join(options[at + 1 : at + 2]))
+            cluster = before
+        all_ = all_ or (name == "env" and "i" in cluster.partition("C")[0].partition("a")[0])
+        if all_ and not is_reader(inner):
+            course.unsure(
+                f"{name} would take away who you are (IB_AGENT_ID and its like). Take single ones: env -u NAME"
+            )
+
+
+def is_reader(inner: "Fields") -> bool:
+    """Does it only show files, and never run ib?"""
+    from ibstatus.rules.guarding import commands, programs
+
+    return inner[0] in programs.READS and inner[0] not in commands.SPECIAL
 
 
 def splits(course: "Judged", argv: "Fields") -> None:

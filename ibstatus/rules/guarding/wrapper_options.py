@@ -50,6 +50,9 @@ def start_of(argv: "Fields", name: str, *, assigns: bool) -> "tuple[int, str]":
         if arg == "--":
             at += 1
             break
+        if arg == "-" and name == "env":  # as -i
+            at += 1
+            continue
         if arg.startswith("--"):
             option, mark, _ = arg.partition("=")
             meant = full(option, [*long_valued.split(), *long_flags.split()])

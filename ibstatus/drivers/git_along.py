@@ -1,0 +1,64 @@
+"""A checkout goes along with its branch, and only while it has that branch: nobody else's is ever moved."""
+
+import os
+import time
+from collections.abc import Callable
+
+from ibstatus.drivers import git_checkouts, git_refs
+
+AWAY = "its checkout has another branch by now"
+PATIENCE, STEP = 3.0, 0.02
+READ = ("read-tree", "--no-recurse-submodules", "-m", "-u")
+
+
+def fast_forward(checkout: str, ref: str, before: str, after: str, why: str) -> str:
+    """As `git merge --ff-only`, files first; but the branch is named, not whatever HEAD is meanwhile. '' when done."""
+    trouble = bring(checkout, ref, before, after)
+    if trouble:
+        return trouble
+    trouble = git_refs.move(checkout, ref, before, after, f"{why}: Fast-forward")
+    if not trouble and git_refs.head_of(checkout) == ref:
+        git_refs.asked(checkout, "update-ref", "ORIG_HEAD", before)
+        git_refs.asked(checkout, "hook", "run", "--ignore-missing", "post-merge", "--", "0")
+    elif git_refs.tip_of(checkout, ref) != before:
+        to_head(checkout, after)  # somebody has committed meanwhile, or switched at the very last
+    return trouble
+
+
+def bring(checkout: str, ref: str, before: str, after: str) -> str:
+    """Index and files alone, from one commit to another; local changes stay, or nothing is done. '' when done."""
+    trouble = patiently(checkout, before, after, lambda: git_refs.head_of(checkout) == ref)
+    if trouble or git_refs.head_of(checkout) == ref:
+        return trouble
+    to_head(checkout, after)
+    return AWAY
+
+
+def to_head(checkout: str, after: str) -> None:
+    """What was brought and is not in the commit that HEAD is at now goes again."""
+    patiently(checkout, after, "HEAD", lambda: True)
+
+
+def patiently(checkout: str, before: str, after: str, still: Callable[[], bool]) -> str:
+    """Another git may be at work on the index for a moment, ours included; it may be one that changes the branch."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        if not still():
+            return AWAY
+        git_refs.asked(checkout, "update-index", "-q", "--refresh")
+        done = git_refs.asked(checkout, *READ, before, after)
+        if done.code == 0:
+            return ""
+        if "index.lock" not in done.err or time.monotonic() > until:
+            return git_refs.complaint(done.err)
+        time.sleep(STEP)
+
+
+def settled(checkout: str) -> str:
+    """A git that was started by a killed one of us may still be at it. The lock that it does not let go of, or ''."""
+    until, lock = time.monotonic() + PATIENCE / 3, git_checkouts.git_dir(checkout) + "/index.lock"
+    while os.path.lexists(lock):
+        if time.monotonic() > until:
+            return lock
+        time.sleep(STEP)
+    return ""

@@ -1,0 +1,62 @@
+"""The start of a client: which dialogs ib answers, and how the others reach the user."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.store import meta, spool
+from tests.conftest import Done
+from tests.until import until
+
+pytestmark = pytest.mark.usefixtures("fake_claude")
+
+
+def agent(ib: Callable[..., Done]) -> dict[str, object]:
+    found: list[dict[str, object]] = ib("list", "--json").json()  # type: ignore[assignment]
+    return found[0]
+
+
+def screen(tmux: Callable[..., str]) -> str:
+    return tmux("capture-pane", "-p", "-t", tmux("list-panes", "-a", "-F", "#{pane_id}").split()[0])
+
+
+@pytest.mark.parametrize("dialog", ["trust", "trust-a"])
+def test_trust_is_given_where_the_arrow_stands(ib, tmux, dialog: str) -> None:
+    assert ib("new-agent", "--name", "w1", f"x\n> dialog {dialog}\n> finish").code == 0
+
+    until(lambda: agent(ib)["state"] == "complete")
+
+
+def test_bypass_is_only_accepted_for_yolo(ib, tmux) -> None:
+    assert ib("new-agent", "--name", "w1", "--yolo", "x\n> dialog bypass\n> finish").code == 0
+    until(lambda: agent(ib)["state"] == "complete")
+
+
+def test_what_ib_does_not_answer_is_reported(ib, repo, tmux) -> None:
+    assert ib("new-agent", "--name", "w1", "x\n> dialog bypass\n> finish").code == 0
+
+    until(lambda: agent(ib)["state"] == "waiting")
+
+    assert agent(ib)["reason"] == "permission"
+    assert "Start-up waits for an answer: bypass" in Path(repo.agent_dir("w1"), "agent.log").read_text()
+    assert "I accept" in screen(tmux)
+
+
+def test_an_old_word_of_its_hooks_is_not_taken_for_the_new_session(ib, repo, tmux) -> None:
+    """Resumed with a dialog in the way: that it was at work before says nothing of now."""
+    assert ib("new-agent", "--name", "w1", "x\n> wait\n> wait").code == 0
+    until(lambda: agent(ib)["state"] == "waiting")
+    assert ib("pause", "w1").code == 0
+    standing = Path(repo.agent_dir("w1"), "standing")
+    standing.write_text(json.dumps({"state": "running", "reason": "", "at": time.time() - 60}) + "\n")
+    spool.note(repo, "w1", time.time() - 60, {"kind": "agent.state", "who": "w1", "state": "running", "reason": ""})
+    meta.change(repo, "w1", prompt="x")
+
+    assert ib("resume", "w1").code == 0
+
+    mail = Path(repo.agent_dir("w1"), "inbox.jsonl")
+    until(lambda: mail.exists() and "runs again" in mail.read_text())
+    until(lambda: agent(ib)["state"] == "waiting")

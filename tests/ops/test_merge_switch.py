@@ -1,0 +1,146 @@
+"""The user switches branches in the checkout while it is to go along with a merge, or with its undo."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.drivers import git_along, git_refs
+from ibstatus.ops import merge, merge_back, recover
+from ibstatus.rules import identity
+from ibstatus.store import home, operations, places
+from tests.conftest import git
+from tests.gitwork import commit, state, tip
+from tests.until import until
+
+pytestmark = pytest.mark.usefixtures("tmux")
+Agent = Callable[..., Path]
+USER = identity.Caller(identity.PERSON, "user")
+
+
+@pytest.fixture
+def slow(repo: places.Place) -> str:
+    """main has all of the branch `release`; to check that one out takes a while."""
+    git(repo.root, "checkout", "-q", "-b", "release")
+    commit(repo.root, "z.dat", "z\n")
+    git(repo.root, "checkout", "-q", "main")
+    git(repo.root, "merge", "-q", "--no-ff", "-m", "with release", "release")
+    git(repo.root, "rm", "-q", "z.dat")
+    git(repo.root, "commit", "-q", "-m", "main goes on")
+    git(repo.root, "config", "filter.slow.smudge", "sleep 0.6; cat")
+    Path(repo.common, "info/attributes").write_text("*.dat filter=slow\n")
+    return tip(repo.root, "release")
+
+
+def switching(repo: places.Place, branch: str = "release") -> "subprocess.Popen[bytes]":
+    """The checkout of the branch has begun: it holds git's lock."""
+    running = subprocess.Popen(["git", "checkout", "-q", branch], cwd=repo.root)
+    until(lambda: os.path.lexists(repo.common + "/index.lock"))
+    return running
+
+
+def test_a_merge_moves_only_the_branch_that_it_names(repo: places.Place, agent: Agent, slow: str) -> None:
+    work = commit(agent(repo, "w"), "a.txt", "hi\n")
+    ours = tip(repo.root, "main")
+
+    running = switching(repo)
+    assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
+
+    assert running.wait(30) == 0
+    assert git(repo.root, "symbolic-ref", "HEAD") == "refs/heads/release\n"
+    assert tip(repo.root, "release") == slow
+    assert git(repo.root, "rev-list", "--parents", "-1", "main").split()[1:] == [ours, work]
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
+    assert not Path(repo.root, "a.txt").exists()
+
+
+@pytest.mark.usefixtures("slow")
+def test_an_undo_leaves_the_checkout_of_another_branch_alone(repo: places.Place, agent: Agent) -> None:
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    before = tip(repo.root, "main")
+    assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
+    facts = {"ref": "refs/heads/main", "before": before, "after": tip(repo.root, "main"), "checkouts": [repo.root]}
+    git(repo.root, "checkout", "-q", "-b", "next")
+    later = commit(repo.root, "z.dat", "z\n")
+    git(repo.root, "checkout", "-q", "main")
+
+    running = switching(repo, "next")
+    merge_back.take_back(repo, facts, print)
+
+    assert running.wait(30) == 0
+    assert (tip(repo.root, "main"), tip(repo.root, "next")) == (before, later)
+    assert git(repo.root, "symbolic-ref", "HEAD") == "refs/heads/next\n"
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
+
+
+@pytest.mark.parametrize("has_it", [False, True])
+def test_a_checkout_that_went_away_in_the_middle_becomes_what_it_has_now(repo: places.Place, has_it: bool) -> None:
+    """A filter switches HEAD while the files are written: the branch that is there now gets its own files."""
+    before = tip(repo.root)
+    git(repo.root, "checkout", "-q", "-b", "after")
+    after = commit(repo.root, "a.dat", "a\n")
+    git(repo.root, "checkout", "-q", "-b", "other", after if has_it else before)
+    git(repo.root, "checkout", "-q", "main")
+    git(repo.root, "config", "filter.away.smudge", "git symbolic-ref HEAD refs/heads/other; cat")
+    Path(repo.common, "info/attributes").write_text("*.dat filter=away\n")
+
+    assert git_along.fast_forward(repo.root, "refs/heads/main", before, after, "why") == git_along.AWAY
+
+    assert (tip(repo.root, "main"), tip(repo.root, "other")) == (before, after if has_it else before)
+    assert git(repo.root, "status", "--porcelain") == ""
+    assert Path(repo.root, "a.dat").exists() is has_it
+
+
+def test_the_users_hook_runs_as_after_gits_own_merge(repo: places.Place, agent: Agent) -> None:
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    hook = Path(repo.common, "hooks/post-merge")
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text('#!/bin/sh\necho "$# $1 $(pwd -P) $(git rev-parse HEAD)" > .git/hooked\n')
+    hook.chmod(0o755)
+    before = tip(repo.root)
+
+    assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
+
+    assert Path(repo.common, "hooked").read_text() == f"1 0 {os.path.realpath(repo.root)} {tip(repo.root)}\n"
+    assert tip(repo.root, "ORIG_HEAD") == before
+    assert git(repo.root, "reflog", "-1", "--format=%gs", "HEAD").startswith("ib merge agent/w")
+
+
+def test_a_commit_in_the_middle_loses_nothing_and_keeps_its_checkout_clean(repo: places.Place, agent: Agent) -> None:
+    """A filter moves the branch while the files are written: the merge is computed once more on top of it."""
+    work = commit(agent(repo, "w"), "a.dat", "hi\n")
+    new = 'git update-ref refs/heads/main $(git commit-tree -p HEAD -m meanwhile "HEAD^{tree}")'
+    git(repo.root, "config", "filter.late.smudge", f"test -e .git/late || {{ {new}; touch .git/late; }}; cat")
+    Path(repo.common, "info/attributes").write_text("*.dat filter=late\n")
+
+    assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
+
+    assert git(repo.root, "log", "-1", "--format=%s", "main^1") == "meanwhile\n"
+    assert git(repo.root, "rev-parse", "main^2").strip() == work
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
+
+
+def test_a_kill_between_the_files_and_the_branch_is_rolled_back(
+    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.enter(repo)
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    before = state(repo.root)
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*args: object) -> str:
+        raise Killed
+
+    with monkeypatch.context() as context:
+        context.setattr(git_refs, "move", killed)
+        with pytest.raises(Killed):
+            merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
+    assert Path(repo.root, "a.txt").exists()
+
+    recover.everything(repo)
+    assert state(repo.root) == before
+    assert list(operations.unfinished(repo)) == []
