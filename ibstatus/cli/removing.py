@@ -16,7 +16,7 @@ from ibstatus.ops import kill as killing
 from ibstatus.ops import nuke as nuking
 from ibstatus.ops import undo as undoing
 from ibstatus.rules import identity, leftovers, removal_text
-from ibstatus.store import places, undo_log
+from ibstatus.store import agents, places, undo_log
 
 force_option = click.option("-f", "--force", is_flag=True, help="Do not ask")
 
@@ -206,7 +206,10 @@ def undo(name: str, listed: bool, keep_merge: bool, json: bool) -> int:
     else:
         output.data(f"Undid the {group[0].kind} of {', '.join(back) or 'the mail'}")
     for agent in back:
-        output.talk(f"{agent} is back, and stopped: ib resume {agent}")
+        if agents.exists(at, agent):
+            output.talk(f"{agent} is back, and stopped: ib resume {agent}")
+        else:
+            output.talk(f"The branch agent/{agent} is back")
     return 0
 
 

@@ -1,10 +1,11 @@
 """A checkout goes along with its branch, and only while it has that branch: nobody else's is ever moved."""
 
 import os
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from ibstatus.drivers import git_checkouts, git_refs
+from ibstatus.drivers import git, git_checkouts, git_refs
 
 AWAY = "its checkout has another branch by now"
 PATIENCE, STEP = 3.0, 0.02
@@ -19,10 +20,17 @@ def fast_forward(checkout: str, ref: str, before: str, after: str, why: str) -> 
     trouble = git_refs.move(checkout, ref, before, after, f"{why}: Fast-forward")
     if not trouble and git_refs.head_of(checkout) == ref:
         git_refs.asked(checkout, "update-ref", "ORIG_HEAD", before)
-        git_refs.asked(checkout, "hook", "run", "--ignore-missing", "post-merge", "--", "0")
+        told(checkout)
     elif git_refs.tip_of(checkout, ref) != before:
         to_head(checkout, after)  # somebody has committed meanwhile, or switched at the very last
     return trouble
+
+
+def told(checkout: str) -> None:
+    """The user's own hook, in the user's own environment; what it prints is for them."""
+    env = {key: value for key, value in os.environ.items() if key not in git.POINTERS}
+    argv = ["git", "hook", "run", "--ignore-missing", "post-merge", "--", "0"]
+    subprocess.run(argv, cwd=checkout, env=env, stdin=subprocess.DEVNULL, check=False)
 
 
 def bring(checkout: str, ref: str, before: str, after: str) -> str:
@@ -54,9 +62,14 @@ def patiently(checkout: str, before: str, after: str, still: Callable[[], bool])
         time.sleep(STEP)
 
 
-def settled(checkout: str) -> str:
+def at_work(checkouts: Iterable[str]) -> str:
+    """The first of these in which git does not come to its end: it may be just about to change the branch. Or ''."""
+    return next((path for path in checkouts if settled(path, PATIENCE)), "")
+
+
+def settled(checkout: str, patience: float = PATIENCE / 3) -> str:
     """A git that was started by a killed one of us may still be at it. The lock that it does not let go of, or ''."""
-    until, lock = time.monotonic() + PATIENCE / 3, git_checkouts.git_dir(checkout) + "/index.lock"
+    until, lock = time.monotonic() + patience, git_checkouts.git_dir(checkout) + "/index.lock"
     while os.path.lexists(lock):
         if time.monotonic() > until:
             return lock

@@ -62,9 +62,9 @@ def sweep(cwd: str) -> None:
 
 
 def is_left(folder: str) -> bool:
-    """What we may not look at is somebody else's."""
+    """What we may not look at, or has not our lock in it, is somebody else's."""
     try:
-        return not locks.is_held(folder + "/held")
+        return os.path.isfile(folder + "/held") and not locks.is_held(folder + "/held")
     except OSError:
         return False
 

@@ -21,7 +21,7 @@ run ib merge payment --force
 finish Cart and payment are merged and tested.
 """,
     "cart": """\
-work 0.3
+wait I have a plan.
 write cart.js export const total = (items) => items.reduce((sum, item) => sum + item.price, 0)
 commit Show the total in the cart
 run ib send checkout "cart.js is committed"
@@ -131,6 +131,7 @@ def reply(stage: Stage) -> Iterator[Line]:
     yield Line("say", "It answers. The agent is idle, so it is woken; its own hook tells it the answer.")
     item = json.loads(stage.quiet("ib", "questions", "--json"))[0]["id"]
     yield from stage.run("ib", "answer", item, "CSS variables")
+    yield from stage.run("ib", "send", "cart", "Your plan is fine, go on")
     yield from stage.run("ib", "listen", "--timeout", "30")
 
 

@@ -19,6 +19,9 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
         return
     cwd, into = place.git_folder, git_refs.name_of(ref)
     with merge_step.turn(place):
+        busy = git_along.at_work(merge_step.of_the_user(place))
+        if busy:
+            raise IbError(f"git is at work in {busy}; nothing was taken back", hint="ib undo again when it is done")
         now = git_refs.tip_of(cwd, ref)
         here = [one for one in git_checkouts.all_of(cwd, place.root) if one.ref == ref]
         if now == before:
@@ -35,6 +38,8 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
         if why:
             raise IbError(f"{into} could not be moved back; nothing was changed", cause=why, hint="ib undo --list")
         bring_all(here, ref, after, before, say)
+        for path in merge_step.latecomers(place, ref, [one.path for one in here]):
+            git_along.bring(path, ref, after, before)
     say(f"Moved {into} back to {before[:7]}")
 
 

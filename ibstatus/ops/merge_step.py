@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ibstatus.drivers import git_along, git_refs, git_unwind
+from ibstatus.drivers import git_along, git_checkouts, git_refs, git_unwind
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import forecast
 from ibstatus.store import locks, places
@@ -44,7 +44,10 @@ def advance(place: places.Place, agent: str, facts: dict[str, Any], say: Say) ->
     cwd, why = place.git_folder, f"ib merge agent/{agent}"
     ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
     here = list(facts["checkouts"])
-    if git_refs.tip_of(cwd, ref) != before or any(git_refs.head_of(path) != ref for path in here):
+    busy = git_along.at_work(of_the_user(place))
+    if busy:
+        return f"git is at work in {busy}"
+    if git_refs.tip_of(cwd, ref) != before or sorted(having(place, ref)) != sorted(here):
         return MOVED_ON
     if here:
         trouble = git_along.fast_forward(here[0], ref, before, after, why)
@@ -55,11 +58,27 @@ def advance(place: places.Place, agent: str, facts: dict[str, Any], say: Say) ->
         if here and now == before:
             git_unwind.put_back(here[0], ref, before, after)  # a hook refuses when the files are there already
         return trouble or MOVED_ON
-    for path in here[1:]:
+    for path in [*here[1:], *latecomers(place, ref, here)]:
         left = git_along.bring(path, ref, before, after)
         if left not in ("", git_along.AWAY):
             say(f"{path} has the branch checked out, too, and could not be brought along: {left}")
     return ""
+
+
+def of_the_user(place: places.Place) -> list[str]:
+    """All checkouts but those of agents: there somebody may be about to check the branch out."""
+    found = git_checkouts.all_of(place.git_folder, place.root)
+    return [one.path for one in found if not one.path.startswith(place.home + "/agents/")]
+
+
+def having(place: places.Place, ref: str) -> list[str]:
+    return [one.path for one in git_checkouts.all_of(place.git_folder, place.root) if one.ref == ref]
+
+
+def latecomers(place: places.Place, ref: str, known: list[str]) -> list[str]:
+    """Who has checked the branch out while it moved, and may have its old files."""
+    git_along.at_work(of_the_user(place))
+    return [path for path in having(place, ref) if path not in known]
 
 
 def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from ibstatus.errors import IbError, quoted
 from ibstatus.ops import attend, authority, session, session_end, slots, spawn_plan, start
 from ibstatus.ops import recover as recovery
 from ibstatus.rules import identity
-from ibstatus.store import agent_log, disk, home, locks, meta, operations, places, spool
+from ibstatus.store import agent_log, agents, disk, home, locks, meta, operations, places, spool
 
 
 def pause(place: places.Place, caller: identity.Caller, given: str, say: Callable[[str], None]) -> str:
@@ -51,6 +51,8 @@ def resume(place: places.Place, caller: identity.Caller, given: str, say: Callab
         operation = operations.begin(place, "resume", agent)
     with operation:
         try:
+            if not agents.exists(place, agent):
+                raise IbError(f"{agent} was closed meanwhile", hint="ib undo")
             refuse_running(place, agent)
             spawned_before = clients.of(known).has_begun(place, agent)
             start.write_script(place, agent, known)

@@ -41,6 +41,10 @@ def check(place: places.Place, record: undo_log.Record) -> None:
             f"There is an agent {agent} again, so the earlier one cannot come back",
             hint=f"ib kill {agent}, then this again",
         )
+    clash = in_the_way(place, record.branch) if record.branch else ""
+    if clash:
+        hint = f"git branch -m {quoted(clash)} {quoted('kept-' + clash.replace('/', '-'))}"
+        raise IbError(f"There is a branch {clash}, and git allows none called {record.branch} beside it", hint=hint)
     now = git_worktree.tip(place.git_folder, record.branch) if record.branch else ""
     if now and now != record.tip:
         hint = f"git branch -m {quoted(record.branch)} {quoted(record.branch + '-newer')}"
@@ -48,6 +52,14 @@ def check(place: places.Place, record: undo_log.Record) -> None:
     for commit in (record.commit, record.tip):
         if commit and git_index.asked(place.git_folder, "cat-file", "-e", commit).code:
             raise IbError(f"git has lost the commit {commit[:12]}, which kept {agent}", hint="git fsck --lost-found")
+
+
+def in_the_way(place: places.Place, branch: str) -> str:
+    """A branch below this one, or one that is the beginning of its name; ''."""
+    below = git_index.asked(place.git_folder, "for-each-ref", "--format=%(refname:short)", f"refs/heads/{branch}/").line
+    parts = branch.split("/")
+    above = ("/".join(parts[:count]) for count in range(1, len(parts)))
+    return below.partition("\n")[0] or next((name for name in above if git_worktree.tip(place.git_folder, name)), "")
 
 
 def look_again(op: operations.Operation, record: undo_log.Record) -> None:

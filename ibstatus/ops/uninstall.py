@@ -6,7 +6,7 @@ from shlex import quote
 from ibstatus.drivers import daemon, git_kept
 from ibstatus.errors import IbError
 from ibstatus.model.records import GivenBack, Left, Loss
-from ibstatus.ops import block, fleet, hide, hooks, node
+from ibstatus.ops import block, fleet, hide, hooks, node, recover
 from ibstatus.rules import identity
 from ibstatus.rules.removal_text import counted
 from ibstatus.store import (
@@ -18,6 +18,7 @@ from ibstatus.store import (
     exclude,
     home,
     locks,
+    operations,
     places,
     removal,
     tap,
@@ -41,6 +42,10 @@ def check(place: places.Place, caller: identity.Caller) -> None:
     home.check_format(place)
     if not disk.exists(place.home):
         home.look(place)  # cleaned away: what its copy still holds must be counted and kept
+    recover.everything(place)
+    cut = operations.open_ones(place)
+    if cut:
+        raise IbError(f"A command is at work on {', '.join(cut)}", hint="ib uninstall again when it is done")
     living = sorted({*removal.worktrees(place), *running(place)})
     if living:
         raise IbError(

@@ -70,7 +70,7 @@ ALL = (
         "Context use in % at which an agent gets /compact; over 100: never (not yet in use)",
         low=1,
     ),
-    Key("createPullRequests", SWITCH, False, "Do agents open a pull request for their work"),
+    Key("createPullRequests", SWITCH, False, "Do agents open a pull request for their work (not yet in use)"),
     Key("externalDiffTool", TEXT, None, "Program that shows an agent's diff", examples=("code --diff --wait",)),
     Key("fps", NUMBER, 10, "How often a second the live view looks for news (not yet in use)", low=1, high=60),
     Key("hooks.injectStatus", SWITCH, True, "Do hooks tell the primary how its agents do"),

@@ -113,6 +113,15 @@ def unfinished(place: places.Place) -> Iterator[Operation]:
             lock.release()
 
 
+def open_ones(place: places.Place) -> list[str]:
+    """Agents to whom something is being done, or was begun and not finished."""
+    try:
+        names = disk.listdir(place.safe + "/operations")
+    except OSError:
+        return []
+    return sorted({agent for name in names if (agent := agent_of(name)) and read(place, agent)})
+
+
 def agent_of(name: str) -> str:
     """Whose record a file is, or was to become; '' for anything else."""
     agent, dot, rest = name.removeprefix(".").partition(".json")

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ibstatus.errors import IbError
+from ibstatus.model import words
 from ibstatus.rules import names
 from ibstatus.store import atomic, disk, moving, places
 
@@ -19,6 +20,7 @@ GONE = ".gone-"
 MAIL = "all"  # stands for the messages, questions and queue of a full nuke: no agent can have this name
 DAYS = 30
 UNUSED = 24 * 3600
+NO_AGENTS = ("", words.USER, words.PRIMARY, words.UNKNOWN)
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -93,13 +95,15 @@ def all_of(place: places.Place) -> list[Record]:
 
 
 def chosen(place: places.Place, wanted: str) -> list[Record]:
-    """The group that is meant, in the order in which it is brought back; '' means the newest.
+    """The group that is meant, in the order in which it is brought back; '' means the newest of the user's own: what an
+    agent has merged or killed meanwhile is not what they think of.
 
     `wanted`: a record's name, or an agent's id, or the beginning of either."""
     known = all_of(place)
     if not known:
         raise IbError("There is nothing to undo", hint="ib list")
-    picked = known[0] if not wanted else pick(known, wanted)
+    own = [record for record in known if record.by in NO_AGENTS] or known
+    picked = own[0] if not wanted else pick(known, wanted)
     return [record for record in known if record.group == picked.group]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.ops import rouse
 from ibstatus.store import events, home, places
 from tests.conftest import Done, make_agent
 from tests.living import Living
@@ -30,7 +31,7 @@ def test_an_idle_one_has_it_when_the_command_returns(repo: places.Place, ib: Ib,
 
     item = letters(repo, "w1")[0]["id"]
     assert done == Done(0, f"Sent message to w1: delivered {item}\n", "")
-    assert living.has_heard("]: hello") == 1
+    assert living.hears("]: hello") == 1
     steps = [line.split()[-1] for line in ib("trace", str(item)).out.splitlines()]
     assert steps
     events.fold(repo)
@@ -63,19 +64,60 @@ def test_a_draft_is_named(ib: Ib, living: Living) -> None:
     assert living.screen.draft == "half a thought"
 
 
-@pytest.mark.parametrize(
-    "text", ["x", "a\nb\n\nc", ";", "!ls", "/help", "-x", "\x1b[31m\x07\x01", "Enter", "C-c", "ü🎉"]
-)
-def test_any_text_arrives_as_it_is(repo: places.Place, ib: Ib, living: Living, text: str) -> None:
-    living.idle()
+TEXTS = ("x", "a\nb\n\nc", ";", "!ls", "/help", "-x", "\x1b[31m\x07\x01", "Enter", "C-c", "ü🎉", "\x1b[201~ rm", "# no")
 
-    assert ib("send", "w1", stdin=text, env={"LC_ALL": "C"}).out.startswith("Sent message to w1: delivered in-")
-    assert letters(repo, "w1")[0]["msg"] == text
+
+def heard_texts(living: Living) -> list[str]:
+    """What was sent, out of all that its model was shown; the letters stand as JSON lines."""
+    begin = "[sent by somebody unknown]: "
+    found = [line for _, said in living.heard() for line in said.splitlines() if line.startswith("{") and begin in line]
+    return [json.loads(line)["msg"].removeprefix(begin) for line in found]
+
+
+def test_any_text_arrives_as_it_is(repo: places.Place, ib: Ib, living: Living) -> None:
     living.idle()
-    heard = [said for _, said in living.heard() if "somebody unknown]: " in said]
-    assert len(heard) == 1
-    line = next(line for line in heard[0].splitlines() if line.startswith("{"))
-    assert json.loads(line)["msg"] == "[sent by somebody unknown]: " + text
+    for number, text in enumerate(TEXTS, 1):
+        sent = ib("send", "w1", stdin=text, env={"LC_ALL": "C"})
+        assert sent.out.startswith("Sent message to w1: delivered in-"), (text, sent)
+        living.until(lambda number=number: len(heard_texts(living)) == number)
+        living.idle()
+
+    assert tuple(heard_texts(living)) == TEXTS
+    assert tuple(str(item["msg"]) for item in letters(repo, "w1")) == TEXTS
+
+
+@pytest.mark.parametrize("at", ["busy", "dialog", "draft"])
+def test_any_text_waits_until_it_can_be_heard_and_comes_once(
+    repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path, at: str
+) -> None:
+    """At work it hears it at its next step; a dialog is not answered and a draft not sent by it."""
+    script = {"busy": "work 1\nrun true\nwait", "dialog": "dialog trust\nwait", "draft": "wait"}[at]
+    living = Living(repo, tmux, tmp_path / "claude", "w1", script + "\nwait" * len(TEXTS))
+    if at == "draft":
+        living.idle().type("half a thought")
+    elif at == "busy":
+        living.idle().submit("go")
+    living.until(lambda: at in ("draft", living.screen.kind))
+
+    for text in TEXTS:
+        state = ib("send", "w1", "--json", stdin=text).json()["state"]  # type: ignore[index]
+        assert state == at or (at, state) == ("busy", "delivered")  # its turn may have ended meanwhile
+    assert at == "busy" or heard_texts(living) == []
+    if at == "dialog":
+        assert living.screen.kind == "dialog"
+        living.keys("Down")
+        living.keys("Enter")
+    elif at == "draft":
+        assert living.screen.draft == "half a thought"
+        living.keys("C-u")
+    if at != "busy":
+        living.idle()
+        rouse.rouse(repo, "w1")
+
+    living.until(lambda: len(heard_texts(living)) >= len(TEXTS))
+    living.idle()
+    assert tuple(heard_texts(living)) == TEXTS
+    assert not living.has_heard("half a thought")
 
 
 def test_a_hundred_kilobytes_arrive_whole(repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path) -> None:

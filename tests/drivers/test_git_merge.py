@@ -170,14 +170,11 @@ def test_a_throw_away_checkout_runs_no_hook_and_leaves_nothing(repo: places.Plac
 
 def test_only_what_the_dead_have_left_is_swept(repo: places.Place, tmp_path: Path) -> None:
     mine = tmp_path / "ib-checkout-mine/repo"  # like one of ours, with nobody behind it
-    gone = tmp_path / "ib-checkout-gone/repo"
+    theirs = tmp_path / "ib-checkout-theirs/repo"  # a user's own, without our lock in it
     other = tmp_path / "ib-checkout-other/mine"
-    for path in (mine, gone, other):
+    for path in (mine, theirs, other):
         git(repo.root, "worktree", "add", "-q", "--detach", str(path))
-    (gone / ".git").unlink()
-    (gone / "file.txt").unlink()
-    gone.rmdir()
-    gone.parent.rmdir()
+    (mine.parent / "held").touch()
 
     with throw_away.checkout(repo.root, tip(repo.root)) as living:
         throw_away.sweep(repo.root)
@@ -185,7 +182,9 @@ def test_only_what_the_dead_have_left_is_swept(repo: places.Place, tmp_path: Pat
 
     assert not mine.parent.exists()
     listed = git(repo.root, "worktree", "list", "--porcelain").splitlines()
-    assert [line for line in listed if line.startswith("worktree ")] == [f"worktree {repo.root}", f"worktree {other}"]
+    there = {line.removeprefix("worktree ") for line in listed if line.startswith("worktree ")}
+    assert there == {repo.root, str(theirs), str(other)}
+    assert (theirs / "file.txt").exists()
 
 
 def test_a_trial_ends_with_the_command_and_not_with_what_it_leaves_running(tmp_path: Path) -> None:

@@ -144,3 +144,36 @@ def test_a_kill_between_the_files_and_the_branch_is_rolled_back(
     recover.everything(repo)
     assert state(repo.root) == before
     assert list(operations.unfinished(repo)) == []
+
+
+@pytest.mark.usefixtures("slow")
+def test_who_checks_the_branch_out_just_now_gets_the_merge_too(repo: places.Place, agent: Agent) -> None:
+    """HEAD changes at the end of a checkout: until then nobody can see that it will have the branch."""
+    commit(repo.root, "m.dat", "m\n")
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    git(repo.root, "checkout", "-q", "release")
+
+    running = switching(repo, "main")
+    assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
+
+    assert running.wait(30) == 0
+    assert git(repo.root, "symbolic-ref", "HEAD") == "refs/heads/main\n"
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
+    assert Path(repo.root, "a.txt").read_text() == "hi\n"
+
+
+@pytest.mark.usefixtures("slow")
+def test_an_undo_waits_for_who_checks_the_branch_out_just_now(repo: places.Place, agent: Agent) -> None:
+    commit(repo.root, "m.dat", "m\n")
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    before = tip(repo.root, "main")
+    assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
+    facts = {"ref": "refs/heads/main", "before": before, "after": tip(repo.root, "main"), "checkouts": [repo.root]}
+    git(repo.root, "checkout", "-q", "release")
+
+    running = switching(repo, "main")
+    merge_back.take_back(repo, facts, print)
+
+    assert running.wait(30) == 0
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
+    assert not Path(repo.root, "a.txt").exists()

@@ -159,7 +159,7 @@ def test_children_and_questions_come_back(repo: places.Place, agent: Callable[..
 
 def test_a_question_that_was_settled_before_stays_settled(repo: places.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
-    agent(repo, "foo")
+    make_agent(repo, "foo")
     asked = questions.ask(repo, "cli", "foo", True, "which port?", NOW)[0]
     questions.acknowledge(repo, "cli", "user", [asked["id"]], NOW)
     close(repo, "foo")
@@ -207,7 +207,7 @@ def state(place: places.Place) -> tuple[Any, ...]:
 
 def test_a_name_that_is_taken_is_refused(repo: places.Place, worked: Path, agent: Callable[..., Path]) -> None:
     close(repo, "foo")
-    agent(repo, "foo")
+    make_agent(repo, "foo")
     before = state(repo)
 
     with pytest.raises(IbError, match="again"):
@@ -569,3 +569,16 @@ def test_a_record_that_is_forgotten_leaves_no_ref(repo: places.Place, worked: Pa
 
     assert git(repo.root, "for-each-ref", "refs/ib") == ""
     assert moving.names_in(repo.safe + "/undo") == []
+
+
+def test_a_branch_that_leaves_no_room_is_named_before_anything_is_changed(repo: places.Place) -> None:
+    make_agent(repo, "foo")
+    assert run_ib("kill", "foo", "--force", cwd=repo.root).code == 0
+    git(repo.root, "branch", "agent/foo/old")
+
+    done = run_ib("undo", cwd=repo.root)
+
+    assert done.code == 1
+    assert "There is a branch agent/foo/old" in done.err
+    git(repo.root, "branch", "-m", "agent/foo/old", "kept-agent-foo-old")
+    assert run_ib("undo", cwd=repo.root).code == 0

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ibstatus.errors import IbError
@@ -237,3 +238,15 @@ def test_a_beginning_that_fits_several_agents_names_them(place: places.Place) ->
     assert undo_log.chosen(place, "foo-b")[0].agent == "foo-bar"
     with pytest.raises(IbError, match=r"could be foo, foo-bar"):
         undo_log.chosen(place, "fo")
+
+
+def test_the_newest_is_the_users_own(place: places.Place) -> None:
+    """A manager merges its workers all day; `ib undo` means what the user has done."""
+    kept(place, "mine", 1.0)
+    name = kept(place, "its", 2.0)
+    record = undo_log.read(place, name)
+    assert record is not None
+    undo_log.write(place, msgspec.structs.replace(record, by="lead"))
+
+    assert undo_log.chosen(place, "")[0].agent == "mine"
+    assert undo_log.chosen(place, "its")[0].agent == "its"
