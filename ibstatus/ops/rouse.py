@@ -70,6 +70,7 @@ def tried(place: places.Place, agent: str, waiting: inbox.Unread) -> State:
     found = seat_of(place, agent)
     if not isinstance(found, Seat):
         return found
+    terminal.server(found.socket)  # loaded before the look: nobody shall begin to type in between
     screen = found.settled()
     left = screen.kind == "prompt" and rousing.is_ours(screen.draft)
     if not screen.takes_text and not left:
@@ -83,9 +84,8 @@ def tried(place: places.Place, agent: str, waiting: inbox.Unread) -> State:
 def is_at_work(place: places.Place, agent: str) -> bool:
     """By its hooks. Esc fires none: after a moment the screen decides whether a turn still runs."""
     last = standings.read(standings.path_of(place, agent, ""))
-    if last.state == standing.COMPACTING:
-        return True
-    return last.state == standing.RUNNING and not last.reason and 0 <= time.time() - last.at < FRESH
+    at_work = last.state == standing.COMPACTING or (last.state == standing.RUNNING and not last.reason)
+    return at_work and 0 <= time.time() - last.at < FRESH
 
 
 def seat_of(place: places.Place, agent: str) -> "Seat | State":

@@ -259,3 +259,14 @@ def test_where_no_tmux_can_be_asked(repo: places.Place, start: Start, monkeypatc
     assert rouse.rouse(repo, "w1").state == "unknown"
     monkeypatch.undo()
     assert disk.exists(agent.worktree.as_posix())
+
+
+def test_a_compaction_that_was_cut_off_leaves_nobody_deaf(repo: places.Place, start: Start) -> None:
+    """Esc ends it without a word of the hooks; after a moment the screen decides."""
+    agent = start().idle()
+    standing.note(repo, "w1", "s", "PreCompact", {}, time.time() - 60)
+    post(repo, "mail")
+
+    until(lambda: rouse.rouse(repo, "w1").state == "delivered")
+
+    assert agent.hears("mail") == 1
