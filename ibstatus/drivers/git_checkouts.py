@@ -7,16 +7,8 @@ from typing import NamedTuple
 
 from ibstatus.drivers import git_refs
 from ibstatus.errors import IbError
+from ibstatus.store import git_files
 
-UNDER_WAY = {
-    "MERGE_HEAD": "a merge",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase or am",
-    "sequencer": "a cherry-pick or revert",
-}
-QUIETLY = ("-c", f"core.hooksPath={os.devnull}")
 GITLINK = "160000"
 
 
@@ -54,7 +46,7 @@ def git_dir(checkout: str) -> str:
 
 def under_way(own: str) -> str:
     """What git is in the middle of in the checkout of this git directory, or ''."""
-    return next((what for leaf, what in UNDER_WAY.items() if os.path.lexists(f"{own}/{leaf}")), "")
+    return next((what for leaf, what in git_files.OPERATIONS.items() if os.path.lexists(f"{own}/{leaf}")), "")
 
 
 def rebased(own: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ibstatus.drivers import git, git_checkouts, git_refs, processes
+from ibstatus.drivers import git, git_checkouts, git_index, git_refs, processes
 
 PLAIN = ("--no-ext-diff", "--no-color", "--no-renames")
 
@@ -48,7 +48,7 @@ def intend(path: str, index: str) -> None:
     listed = git_refs.asked(path, "ls-files", "--others", "--exclude-standard", "-z").out
     names = b"\0".join(name for name in listed.split(b"\0") if name and not name.endswith(b"/"))
     if names:
-        quiet = ("-c", "advice.addEmbeddedRepo=false", *git_checkouts.QUIETLY)
+        quiet = ("-c", "advice.addEmbeddedRepo=false", *git_index.QUIETLY)
         where = ("--pathspec-from-file=-", "--pathspec-file-nul")
         git_refs.asked(path, *quiet, "add", "--intent-to-add", *where, data=names, env={"GIT_INDEX_FILE": index})
 

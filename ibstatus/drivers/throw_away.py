@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from ibstatus.drivers import ending, git_checkouts, git_refs
+from ibstatus.drivers import ending, git_index, git_refs, git_worktree
 from ibstatus.errors import IbError
 from ibstatus.store import locks
 
@@ -37,7 +37,7 @@ def checkout(cwd: str, commit: str) -> Iterator[str]:
 
 
 def add(cwd: str, path: str, commit: str) -> None:
-    quiet = (*git_checkouts.QUIETLY, "worktree", "add", "--quiet", "--force", "--detach")
+    quiet = (*git_index.QUIETLY, "worktree", "add", "--quiet", "--force", "--detach")
     done = git_refs.asked(cwd, *quiet, path, commit)
     if done.code:
         raise IbError("git could not check it out", cause=git_refs.complaint(done.err), hint="git worktree list")
@@ -50,13 +50,10 @@ def remove(cwd: str, folder: str) -> None:
 
 def sweep(cwd: str) -> None:
     """Those of this repository whose holder is dead, with the tests that still run there; a person may look on."""
-    listed = git_refs.asked(cwd, "worktree", "list", "--porcelain", "-z")
-    for line in os.fsdecode(listed.out).split("\0"):
-        path = line.removeprefix("worktree ")
-        folder, _, leaf = path.rpartition("/")
-        is_one = path != line and leaf == "repo" and os.path.basename(folder).startswith(PREFIX)
-        if is_one and is_left(folder):
-            left = [one for one in ending.inside(path) if one.terminal() is None]
+    for tree in git_worktree.worktrees(cwd):
+        folder, _, leaf = tree.path.rpartition("/")
+        if leaf == "repo" and os.path.basename(folder).startswith(PREFIX) and is_left(folder):
+            left = [one for one in ending.inside(tree.path) if one.terminal() is None]
             ending.end(left, left)
             remove(cwd, folder)
 

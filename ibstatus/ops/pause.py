@@ -1,5 +1,6 @@
 """pause and resume: an agent's session ends and goes on; its worktree, branch and conversation stay."""
 
+import os
 import time
 from collections.abc import Callable
 
@@ -55,13 +56,13 @@ def resume(place: places.Place, caller: identity.Caller, given: str, say: Callab
                 raise IbError(f"{agent} was closed meanwhile", hint="ib undo")
             refuse_running(place, agent)
             spawned_before = clients.of(known).has_begun(place, agent)
-            start.write_script(place, agent, known)
+            start.write_script(place, agent, meta.change(place, agent, client=client_of(known)))
+            begun = {"kind": "agent.state", "who": agent, "state": "creating", "reason": "resumed"}
+            spool.note(place, agent, time.time(), begun)  # before its own hooks can say more
             start.run(place, agent, *(["resume"] if spawned_before else []))
         finally:
             operation.done()
-    now = time.time()
-    agent_log.write(place, agent, "Agent resumed", now)
-    spool.note(place, agent, now, {"kind": "agent.state", "who": agent, "state": "creating", "reason": "resumed"})
+    agent_log.write(place, agent, "Agent resumed", time.time())
     attend.begin(place, agent, resumed=spawned_before)
     return agent
 
@@ -84,7 +85,13 @@ def check(place: places.Place, agent: str, known: dict[str, object]) -> None:
     worktree = start.worktree_of(place, agent, known)
     if not disk.exists(worktree):
         raise IbError(f"The worktree of {agent} is gone", hint=f"git worktree add {quoted(worktree)} agent/{agent}")
-    spawn_plan.client()
+    client_of(known)
+
+
+def client_of(known: dict[str, object]) -> str:
+    """The program that it was started with; one that an upgrade has moved is looked for again."""
+    program = str(known["client"])
+    return program if os.access(program, os.X_OK) else spawn_plan.client()
 
 
 def recover(operation: operations.Operation, say: Callable[[str], None]) -> None:

@@ -75,7 +75,8 @@ def roll_back(operation: operations.Operation) -> None:
         git.run(place.git_folder, "worktree", "remove", "--force", "--force", worktree)
         shutil.rmtree(worktree, ignore_errors=True)
         admin = git_worktree.registered(place, worktree)  # what git has not taken back; nobody else's is touched
-        shutil.rmtree(admin, ignore_errors=True) if admin else None
+        if admin:
+            shutil.rmtree(admin, ignore_errors=True)
         git.run(place.git_folder, "update-ref", "-d", f"refs/heads/agent/{agent}", str(base))
     if "folder" in made:
         shutil.rmtree(place.agent_dir(agent), ignore_errors=True)

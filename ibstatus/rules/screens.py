@@ -34,11 +34,6 @@ class Screen(NamedTuple):
         return self.kind == "prompt" and not self.draft
 
 
-def step_to(dialog: Dialog, answer: str) -> tuple[str, ...]:
-    """The keys that choose the option beginning so, Enter included; none when there is no such option."""
-    return screen_dialogs.step_to(dialog, answer)
-
-
 def read(text: str) -> Screen:
     """Of a capture, with or without its styles: with them, what is dim on the prompt line is nobody's draft."""
     styled = [FOREIGN.sub("", line) for line in text.split("\n")]

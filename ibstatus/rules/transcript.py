@@ -104,15 +104,3 @@ def result(content: object) -> str:
 def one_line(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= LONGEST else words[:LONGEST] + "…"
-
-
-def answer_of(raw: bytes) -> str:
-    """The words of the model in this line, or ''."""
-    value = entry(raw)
-    if value is None or value.get("type") != "assistant":
-        return ""
-    message = value.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    found = content if isinstance(content, list) else []
-    texts = [block.get("text") for block in found if isinstance(block, dict) and block.get("type") == "text"]
-    return "\n".join(text for text in texts if isinstance(text, str)).strip()

@@ -33,7 +33,6 @@ def test_a_real_one_with_a_queue_and_a_shell() -> None:
 
     assert "❯ ! echo shell\n  ⎿ shell\n\n● Fifth." in transcript.as_text(path)
     assert "● Bash(sleep 4; exit 3)\n  ⎿ Error: Exit code 3" in transcript.as_text(path)
-    assert transcript.last_message(path) == "Fifth."
     assert transcript.as_text(path, 1) == "● Fifth."
 
 
@@ -56,7 +55,6 @@ def test_what_is_no_part_of_it_is_passed_over(tmp_path: Path, foreign: str) -> N
     assert text.endswith("● after")
     assert "aside" not in text
     assert "sub" not in text
-    assert transcript.last_message(str(path)) == "after"
 
 
 def test_a_torn_last_line_waits_for_its_rest(tmp_path: Path) -> None:
@@ -85,7 +83,6 @@ def test_nothing_in_it_steers_a_terminal(tmp_path: Path) -> None:
 
 def test_a_missing_one_is_empty(tmp_path: Path) -> None:
     assert transcript.as_text(str(tmp_path / "none")) == ""
-    assert transcript.last_message(str(tmp_path)) == ""
 
 
 @pytest.fixture

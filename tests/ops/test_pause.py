@@ -89,3 +89,16 @@ def test_one_whose_client_never_came_up_begins_with_its_task(ib, repo, tmux, fak
 
     until(lambda: state(ib, "w1") == "complete")
     assert sum("Task" in text for text in heard(fake_claude)) == 1
+
+
+def test_a_client_that_an_upgrade_has_moved_is_found_again(ib, repo, tmp_path: Path, monkeypatch) -> None:
+    assert ib("new-agent", "--name", "w1", "Task\n> wait\n> finish").code == 0
+    until(lambda: state(ib, "w1") == "waiting")
+    assert ib("pause", "w1").code == 0
+    moved = tmp_path / "moved"
+    Path(os.environ["IB_CLAUDE"]).rename(moved)
+    monkeypatch.setenv("IB_CLAUDE", str(moved))
+
+    assert ib("resume", "w1").code == 0
+
+    until(lambda: state(ib, "w1") == "complete")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import rousing, screens
+from ibstatus.rules import rousing, screen_dialogs, screens
 from ibstatus.rules.screen_dialogs import Dialog
 from tests.conftest import PROJECT
 
@@ -54,12 +54,12 @@ def test_the_keys_to_an_answer(name: str, answer: str, keys: tuple[str, ...]) ->
     dialog = screens.read((PROJECT / "fixtures" / "screens" / f"{name}.txt").read_text()).dialog
 
     assert dialog is not None
-    assert screens.step_to(dialog, answer) == keys
+    assert screen_dialogs.step_to(dialog, answer) == keys
 
 
 def test_the_keys_go_up_as_well() -> None:
-    assert screens.step_to(Dialog("trust", ("Yes", "No"), 1), "yes") == ("Up", "Enter")
-    assert screens.step_to(Dialog("limit", (), -1), "Yes") == ()
+    assert screen_dialogs.step_to(Dialog("trust", ("Yes", "No"), 1), "yes") == ("Up", "Enter")
+    assert screen_dialogs.step_to(Dialog("limit", (), -1), "Yes") == ()
 
 
 def box(above: str, line: str, width: int = 80, footer: str = "  ? for shortcuts") -> str:

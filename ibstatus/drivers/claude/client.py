@@ -3,7 +3,7 @@
 from typing import Any
 
 from ibstatus.drivers.claude import command, transcript
-from ibstatus.rules import agent_settings, hook_commands, screens
+from ibstatus.rules import agent_settings, hook_commands, screen_dialogs, screens
 from ibstatus.rules.screen_dialogs import Dialog
 from ibstatus.store import places
 
@@ -16,10 +16,9 @@ class Claude:
     begin = staticmethod(command.begin)
     again = staticmethod(command.again)
     read = staticmethod(screens.read)
-    steps = staticmethod(screens.step_to)
+    steps = staticmethod(screen_dialogs.step_to)
     transcript_of = staticmethod(transcript.path_of)
     said = staticmethod(transcript.as_text)
-    last_message = staticmethod(transcript.last_message)
     reader = transcript.Reader
 
     def answer(self, dialog: Dialog, yolo: bool) -> str:

@@ -91,11 +91,3 @@ def as_text(path: str, last: int | None = None) -> str:
             kept.pop()
         kept.extend([*said.rstrip("\n").split("\n"), ""])
     return terminal_text.last("\n".join(kept), last)
-
-
-def last_message(path: str) -> str:
-    """What the model said last, '' when it has not spoken."""
-    found = ""
-    for raw in Reader(path).lines():
-        found = transcript.answer_of(raw) or found
-    return found
