@@ -1,13 +1,30 @@
 """Run the measurements and print them as the README's table:  python -m bench [--readme] [PART]...
 
-The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn.
+The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn scan tick latency.
 """
 
 import re
 import sys
 from pathlib import Path
 
-from bench import gitstorm, ground, guard, hot, idle, inject, mail, rungs, saves, spawn, start, storm, wake
+from bench import (
+    gitstorm,
+    ground,
+    guard,
+    hot,
+    idle,
+    inject,
+    latency,
+    mail,
+    rungs,
+    saves,
+    scan,
+    spawn,
+    start,
+    storm,
+    tick,
+    wake,
+)
 
 PARTS = {
     "hot": hot.measure,
@@ -22,6 +39,9 @@ PARTS = {
     "gitstorm": gitstorm.measure,
     "start": start.measure,
     "spawn": spawn.measure,
+    "scan": scan.measure,
+    "tick": tick.measure,
+    "latency": latency.measure,
 }
 README = Path(__file__).resolve().parent.parent / "README.md"
 

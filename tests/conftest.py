@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from ibstatus.store import places
 from tests import faults as fault_seam
+from tests import forked
 
 # A busy machine is no reason to fail: nothing here looks at the clock.
 settings.register_profile("ib", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -49,6 +51,9 @@ def own_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The whole run lives in a world of its own: no real HOME, no tmux, no Claude, no git settings of the machine."""
     home = tmp_path_factory.mktemp("home")
     (home / "tmp").mkdir()
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:  # begun in the background: what we start would not hear it
+            signal.signal(number, usual)
     saved = dict(os.environ)
     for key in list(os.environ):
         if key.startswith(FOREIGN):
@@ -56,6 +61,7 @@ def own_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     os.environ.update(clean_environment(home))
     tempfile.tempdir = None  # it was asked for before, and remembered
     yield home
+    forked.SERVER.end()
     os.environ.clear()
     os.environ.update(saved)
 
@@ -107,12 +113,16 @@ def repo(tmp_path: Path) -> places.Place:
 
 
 def run_ib(*args: str, cwd: Path | str, env: dict[str, str] | None = None, stdin: str | bytes | None = None) -> Done:
-    """`python -m ibstatus …` as a process; without `stdin` it gets /dev/null."""
+    """`ib …` as a process of its own; without `stdin` it gets /dev/null."""
     raw = stdin.encode() if isinstance(stdin, str) else stdin
+    whole = {**os.environ, **(env or {})}
+    if forked.can_run(whole):
+        code, out, err = forked.run(list(args), str(cwd), whole, raw)
+        return Done(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
     done = subprocess.run(
         [sys.executable, "-m", "ibstatus", *args],
         cwd=cwd,
-        env={**os.environ, **(env or {})},
+        env=whole,
         capture_output=True,
         stdin=subprocess.DEVNULL if raw is None else None,
         input=raw,

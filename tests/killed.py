@@ -4,54 +4,55 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from ibstatus.store import disk
+from tests import forked
 
 STEPS = ("rename", "unlink", "mkdir", "link", "rmdir", "write")
 
-CHILD = """
-import os, signal, subprocess, sys
 
-from ibstatus.store import disk
+class Counter:
+    """Dies at the `left`-th step."""
 
-STEPS = {steps!r}
-left = int(sys.argv[1])
+    def __init__(self, left: int) -> None:
+        self.left = left
 
+    def step(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
 
-def step():
-    global left
-    left -= 1
-    if left == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
+    def counted(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            self.step()
+            return real(*args, **options)
 
+        return call
 
-def counted(real):
-    def call(*args, **options):
-        step()
-        return real(*args, **options)
+    def ran(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            self.step()
+            done = real(*args, **options)
+            self.step()
+            return done
 
-    return call
-
-
-for name in STEPS:
-    setattr(disk, name, counted(getattr(disk, name)))
-run, popen = subprocess.run, subprocess.Popen.__init__
-
-
-def ran(*args, **options):
-    step()
-    done = run(*args, **options)
-    step()
-    return done
+        return call
 
 
-subprocess.run = ran
+def program(at: int, argv: list[str]) -> int:
+    """In the process that is to die."""
+    counter = Counter(at)
+    for name in STEPS:
+        setattr(disk, name, counter.counted(getattr(disk, name)))
+    subprocess.run = counter.ran(subprocess.run)  # type: ignore[assignment]
+    from ibstatus import __main__
 
-from ibstatus import __main__
-
-code = __main__.main(sys.argv[2:])
-print("steps", -left, file=sys.stderr)
-sys.exit(code)
-"""
+    code = __main__.main(argv)
+    print("steps", -counter.left, file=sys.stderr)
+    return code
 
 
 class Killed:
@@ -65,15 +66,5 @@ class Killed:
 
 def run_ib(at: int, *args: str, cwd: Path | str, env: dict[str, str] | None = None) -> Killed:
     """Killed at its `at`-th step; one that has fewer steps runs to its end."""
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD.format(steps=STEPS), str(at), *args],
-        cwd=cwd,
-        env={**os.environ, **(env or {})},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    code = None if done.returncode == -signal.SIGKILL else done.returncode
-    return Killed(code, done.stdout, done.stderr)
+    code, out, err = forked.run(list(args), str(cwd), {**os.environ, **(env or {})}, None, forked.STEP, at)
+    return Killed(None if code == -signal.SIGKILL else code, out.decode(), err.decode())

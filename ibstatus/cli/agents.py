@@ -10,7 +10,7 @@ import click
 
 from ibstatus.cli import calling, output, watched
 from ibstatus.cli.say import agent_ids, as_json
-from ibstatus.errors import UsageError
+from ibstatus.errors import IbError, UsageError, visible
 from ibstatus.ops import attend as attending
 from ibstatus.ops import pause as pausing
 from ibstatus.ops import reassign as reassigning
@@ -152,25 +152,91 @@ def pause(agent: str, json: bool) -> int:
     return 0
 
 
-@click.command(short_help="Go on with an agent whose session has ended")
-@click.argument("agent", shell_complete=agent_ids)
+@click.command(short_help="Go on with agents whose session has ended")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=agent_ids)
+@click.option(
+    "--all", "everybody", is_flag=True, help="Whoever a crash or a reboot has cut off, after a look at the plan"
+)
+@click.option("--dry-run", is_flag=True, help="With --all: only show the plan")
+@click.option("-f", "--force", is_flag=True, help="With --all: do not ask")
 @as_json
-def resume(agent: str, json: bool) -> int:
+def resume(ids: tuple[str, ...], everybody: bool, dry_run: bool, force: bool, json: bool) -> int:
     """Start the session of a stopped agent again, where its conversation was; it is told to go on.
 
+    With --all everybody who was cut off, managers first: who was at work is told to go on, who waited waits again
+    without a word, and who was paused, is complete or has ended by itself is left alone.
+
     \b
-    Example:
+    Examples:
       ib resume login
+      ib resume --all --dry-run
     """
+    if everybody == bool(ids) or ((dry_run or force) and not everybody):
+        raise UsageError("Name the agents to resume, or say --all", hint="ib resume --all --dry-run")
     at = calling.place()
-    resumed = pausing.resume(at, calling.caller(at), agent, output.talk)
+    if everybody:
+        return resume_all(at, dry_run, force, json)
+    caller = calling.caller(at)
+    resumed: list[str] = []
+    failures: list[IbError] = []
+    for given in ids:
+        try:
+            resumed.append(pausing.resume(at, caller, given, output.talk))
+        except IbError as error:
+            if len(ids) == 1:
+                raise
+            failures.append(error)
     watched.keep_watched(at)
+    show_resumed(resumed, json, len(ids) == 1)
+    for failure in failures:
+        output.fail(failure)
+    return 1 if failures else 0
+
+
+def show_resumed(resumed: list[str], json: bool, single: bool) -> None:
     if json:
-        output.as_json({"id": resumed, "state": "creating"})
-    else:
-        output.data(f"Agent resumed: {resumed}")
-    output.talk(f"Use 'ib look {resumed}' to view output")
-    return 0
+        found = [{"id": one, "state": "creating"} for one in resumed]
+        output.as_json(found[0] if single else found)
+    for one in resumed:
+        if not json:
+            output.data(f"Agent resumed: {one}")
+        output.talk(f"Use 'ib look {one}' to view output")
+
+
+def resume_all(at: places.Place, dry_run: bool, force: bool, json: bool) -> int:
+    """The plan, a yes, and it is carried out."""
+    from ibstatus.cli.removing import agreed
+    from ibstatus.ops import resume_all as resuming
+    from ibstatus.rules import recovery
+
+    wanted = resuming.plan(at, calling.caller(at), output.talk)
+    if not json:
+        for line in recovery.rows(wanted.steps, wanted.left):
+            output.data(visible(line))
+    done = resuming.Resumed([], [], [])
+    if not wanted.steps:
+        output.talk("Nobody was cut off.")
+    elif not dry_run:
+        count = "1 agent" if len(wanted.steps) == 1 else f"{len(wanted.steps)} agents"
+        if not force and not agreed(f"Resume {count}?", "ib resume --all --force"):
+            return 0
+        done = resuming.carry_out(at, wanted, output.talk)
+        watched.keep_watched(at)
+    for one in done.left:
+        output.talk(f"{one.id} is left alone: {one.why}")
+    for agent, error in done.failed:
+        output.talk(f"Error: {agent}: {visible(error.message)}.")
+        output.talk(f"Hint: {visible(error.hint)}")
+    if json:
+        output.as_json(
+            {
+                "plan": [one._asdict() for one in wanted.steps],
+                "left": [one._asdict() for one in (*wanted.left, *done.left)],
+                "resumed": done.resumed,
+                "failed": {agent: error.message for agent, error in done.failed},
+            }
+        )
+    return 1 if done.failed else 0
 
 
 @click.command(short_help="Give an agent another manager")
@@ -204,9 +270,10 @@ def reassign(agent: str, manager: str, nobody: bool, json: bool) -> int:
 @click.argument("agent")
 @click.option("--repo", required=True)
 @click.option("--resumed", is_flag=True)
-def attend(agent: str, repo: str, resumed: bool) -> int:
+@click.option("--quiet", is_flag=True)
+def attend(agent: str, repo: str, resumed: bool, quiet: bool) -> int:
     """Stay beside a new session until its client is up. Run by new-agent and resume."""
-    attending.attend(places.find(repo), agent, resumed=resumed)
+    attending.attend(places.find(repo), agent, resumed=resumed, quiet=quiet)
     return 0
 
 

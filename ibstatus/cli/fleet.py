@@ -8,9 +8,11 @@ import msgspec
 
 from ibstatus.cli import calling, output, watched
 from ibstatus.cli.say import agent_ids, as_json
+from ibstatus.errors import UsageError, visible
 from ibstatus.model.records import Agent, Snapshot
 from ibstatus.ops import fleet as op
 from ibstatus.ops import recover
+from ibstatus.rules import fleet as judging
 from ibstatus.rules import status_text
 from ibstatus.store import agents as known
 from ibstatus.store import config, places
@@ -18,16 +20,20 @@ from ibstatus.store import config, places
 
 @click.command("list", short_help="Show all agents")
 @click.option("--manager", metavar="ID", default=None, shell_complete=agent_ids, help="Only the agents of this manager")
+@click.option("--processes", is_flag=True, help="What runs for this repository, with what has lost its agent")
 @as_json
-def list_agents(manager: str | None, json: bool) -> int:
+def list_agents(manager: str | None, processes: bool, json: bool) -> int:
     """Show every agent: id, state, age, model, manager, the beginning of its task.
 
     \b
     Examples:
       ib list
       ib list --manager lead --json
+      ib list --processes
     """
     at = calling.place()
+    if processes:
+        return list_processes(at, manager, json)
     found = shown(at).agents
     if manager is not None:
         chief = known.resolve(at, manager)
@@ -38,7 +44,41 @@ def list_agents(manager: str | None, json: bool) -> int:
     output.data(status_text.rows(found, sys.stdout.isatty()) if found else status_text.NONE_YET)
     if found:
         output.data("\n" + status_text.counted(found, int(config.value(at, "maxAgents"))))
+    say_cut_off(at, found)
     return 0
+
+
+def list_processes(at: places.Place, manager: str | None, json: bool) -> int:
+    """Only shown: what has lost its agent is ended by `ib gc`."""
+    from ibstatus.ops import processes
+    from ibstatus.rules import process_text
+
+    if manager is not None:
+        raise UsageError("--processes shows those of all agents", hint="ib list --processes")
+    found = processes.find(at)
+    if json:
+        output.as_json([own._asdict() for own in found.owned])
+    elif not found.owned:
+        output.data(process_text.NONE)
+    else:
+        for own in found.owned:
+            output.data(visible(process_text.row(own)))
+    if found.hidden:
+        output.talk(f"{found.hidden} more of your processes could not be looked into.")
+    if any(own.orphan for own in found.owned):
+        output.talk("To end the orphans: ib gc")
+    return 0
+
+
+def say_cut_off(at: places.Place, found: list[Agent]) -> None:
+    """After a crash or a reboot nothing is resumed by itself: what to type is said."""
+    if any(judging.is_over(agent) for agent in found):
+        from ibstatus.ops import resume_all
+        from ibstatus.rules import recovery
+
+        notice = recovery.notice(len(resume_all.cut_off(at, found)))
+        if notice:
+            output.talk(notice)
 
 
 @click.command(short_help="Show the agents under their managers")

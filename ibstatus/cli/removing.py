@@ -243,8 +243,9 @@ def as_data(record: undo_log.Record) -> dict[str, object]:
 )
 @as_json
 def gc(force: bool, include: tuple[str, ...], json: bool) -> int:
-    """List worktrees, branches, folders, sessions and records that no agent needs any more, each with its state and
-    reason. Removed, after a question, is only what is merged and clean, or merely old; `ib undo` brings it back.
+    """List worktrees, branches, folders, sessions, processes and records that no agent needs any more, each with its
+    state and reason. Removed, after a question, is only what is merged and clean, or merely old, which `ib undo` brings
+    back; and processes that have lost their agent are ended, which nothing brings back.
 
     \b
     Examples:
@@ -279,7 +280,7 @@ def swept(done: sweeping.Swept, json: bool) -> int:
         )
     else:
         for one in done.removed:
-            output.data(f"Removed {one.kind} {visible(one.name)}")
+            output.data(f"{'Ended' if one.kind == 'process' else 'Removed'} {one.kind} {visible(one.name)}")
     for name, why in done.failed:
         output.talk(f"Error: {visible(name)}: {visible(why)}")
     say_undo(done.undo, json)

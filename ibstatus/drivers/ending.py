@@ -96,12 +96,13 @@ def is_launcher(pid: int) -> bool:
         return False
 
 
-def end(first: Iterable[psutil.Process], known: list[psutil.Process]) -> bool:
-    """TERM to the first, at most two seconds, KILL to all that is left; True when there was somebody to end."""
+def end(first: Iterable[psutil.Process], known: list[psutil.Process], launchers: float = LAUNCHER_PATIENCE) -> bool:
+    """TERM to the first, at most two seconds, KILL to all that is left; True when there was somebody to end.
+    `launchers`: the time that those who had started them have left."""
     asked = [process for process in first if signalled(process, process.terminate)]
     gone_within(asked, PATIENCE)
     if asked:
-        gone_within(known, LAUNCHER_PATIENCE)  # who had started them writes down how they ended
+        gone_within(known, launchers)  # who had started them writes down how they ended
     hit = [process for process in grown(known) if is_alive(process) and signalled(process, process.kill)]
     gone_within(hit, KILLED_WITHIN)
     return bool(asked or hit)

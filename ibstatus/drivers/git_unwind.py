@@ -28,7 +28,9 @@ def unwind(checkout: str, before: str, after: str, changed: dict[str, str]) -> N
         git_refs.asked(checkout, "update-index", "-q", "--refresh", env=env)
         other = set(names(git_refs.asked(checkout, "diff-files", "--name-only", "-z", env=env).out))
         written = [path for path, status in changed.items() if status != "D" and path not in other]
-        removed = [path for path, status in changed.items() if status == "D" and not is_there(checkout, path)]
+        out = left_out(checkout)
+        gone = [path for path, status in changed.items() if status == "D" and not is_there(checkout, path)]
+        removed = [path for path in gone if path not in out]
         for path in written:
             if changed[path] == "A":
                 remove(checkout, path)
@@ -37,6 +39,12 @@ def unwind(checkout: str, before: str, after: str, changed: dict[str, str]) -> N
         missing = removed + [path for path in written if changed[path] != "A"]
         data = os.fsencode("\0".join(missing))
         git_refs.asked(checkout, "checkout-index", "--force", "--quiet", "-z", "--stdin", data=data, env=env)
+
+
+def left_out(checkout: str) -> set[str]:
+    """Of a sparse checkout: what the user does not want to have as a file."""
+    listed = names(git_refs.asked(checkout, "ls-files", "-t", "-z").out)
+    return {entry[2:] for entry in listed if entry.startswith("S ")}
 
 
 def is_there(checkout: str, path: str) -> bool:

@@ -4,6 +4,7 @@ Every target is exact: a session is looked up by its whole name once, then spoke
 """
 
 import os
+import secrets
 import subprocess
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -149,6 +150,22 @@ def end(socket: str, session: str) -> bool:
     pane = (panes(socket) or {}).get(session)
     gone = pane is not None and asked(socket, "kill-pane", "-t", pane.id).code == 0
     return asked(socket, "kill-session", "-t", f"={session}").code == 0 or gone
+
+
+def captures(socket: str, panes: Sequence[str]) -> dict[str, bytes]:
+    """What all of these panes show, asked by one process; without those that are gone. Each answer begins with a mark
+    that no screen can know; display-message takes a % for a form of time."""
+    if not panes:
+        return {}
+    mark = secrets.token_hex(16)
+    commands = "".join([f"display-message -p {mark}{pane[1:]}\ncapture-pane -p -t {pane}\n" for pane in panes])
+    done = asked(socket, "source-file", "-", data=commands.encode())
+    found: dict[str, bytes] = {}
+    for part in done.out.split(mark)[1:]:
+        pane, _, screen = part.partition("\n")
+        if screen:
+            found["%" + pane] = screen.encode()
+    return found
 
 
 def capture(socket: str, pane: str, history: int | None = 0) -> str | None:

@@ -11,10 +11,14 @@ What the model does stands in the file that FAKE_CLAUDE_SCRIPT names, else in th
   finish [TEXT]          ends the turn: I HAVE COMPLETED THE GOAL
   end [TEXT]             ends the turn without such a phrase
   error WORD             ends it with an API error: server_error, authentication_failed, billing_error, invalid_request
-  limit rate|usage|wait  ends it at a limit: refused (429), a menu, "continuing automatically"
+  limit rate|usage|wait [TIME]  ends it at a limit: refused (429), a menu, "continuing automatically"
   dialog trust|trust-a|bypass|permission [COMMAND]|question; trust and bypass come before SessionStart when first
   screen NAME [SECONDS]  shows a recorded screen, such as 2.1.326/69     compact    compacts the conversation
   crash [SIGNAL|CODE]    is gone, without SessionEnd                      hang       until somebody presses Esc
+  orders FILE            steps that somebody adds to the file meanwhile; `hold` among them waits for the next
+
+FAKE_CLAUDE_HOOKS="repeat=0.1,swap=0.05,drop=0.02,seed=7": so often a hook comes twice, after the next event, never;
+not the ones that decide over a tool or tell the model something.
 
 Besides the client's own options:  --heard TRANSCRIPT  prints what the model was shown, one JSON object a line.
 """

@@ -42,14 +42,16 @@ def failing(state: State, word: str) -> End:
 def limit(state: State, step: Step) -> Course[End | None]:
     """rate: refused; usage: the older client's menu; wait: the newer one's promise to go on by itself."""
     yield Nap(0)
-    if step.rest not in ("usage", "wait"):
+    kind, _, until = step.rest.partition(" ")
+    resets = until or "8:28am"
+    if kind not in ("usage", "wait"):
         return failing(state, "rate_limit")
-    hit = "You've hit your 5-hour limit · resets 8:28am (UTC)"
+    hit = f"You've hit your 5-hour limit · resets {resets} (UTC)"
     state.show(hit, HANG)
-    if step.rest == "wait":
-        state.show("Usage limit reached · continuing automatically at 8:28am · esc to cancel", "● ")
-        reached = "⚠ Usage limit reached · limit resets 8:28am"
-        state.warning = [reached, "    Continuing automatically at 8:28am · Esc to cancel"]
+    if kind == "wait":
+        state.show(f"Usage limit reached · continuing automatically at {resets} · esc to cancel", "● ")
+        reached = f"⚠ Usage limit reached · limit resets {resets}"
+        state.warning = [reached, f"    Continuing automatically at {resets} · Esc to cancel"]
     else:
         state.after_turn = dialogs.limit()
     return End(hit, "rate_limit")

@@ -21,8 +21,9 @@ def fire(state: State, event: str, extra: Json, subject: str = "") -> Course[Ans
     running: list[tuple[Hook, Child]] = []
     answer = Answer()
     try:
-        for hook in state.settings.hooks(event, subject):
-            child = Child(hook.command, data, env, state.cwd, hook.timeout)
+        due = [(hook, data) for hook in state.settings.hooks(event, subject)]
+        for hook, body in state.disorder.runs(event, due):
+            child = Child(hook.command, body, env, state.cwd, hook.timeout)
             if hook.is_async:
                 state.waiters.append(Waiter(event, hook, child))
             else:

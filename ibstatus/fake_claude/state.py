@@ -5,7 +5,7 @@ import time
 import uuid
 from typing import Any, NamedTuple
 
-from ibstatus.fake_claude import arguments
+from ibstatus.fake_claude import arguments, disorder
 from ibstatus.fake_claude.arguments import Options
 from ibstatus.fake_claude.dialogs import Dialog
 from ibstatus.fake_claude.prompt_line import PromptLine
@@ -67,6 +67,7 @@ class State:
         self.last_words = ""
         self.allowed: list[str] = arguments.rules(options.lists.get("allow", []))
         self.denied: list[str] = arguments.rules(options.lists.get("deny", []))
+        self.disorder = disorder.of_environment(self.id)
         self.waiters: list[Waiter] = []
         self.wakes: list[str] = []  # what woke us and is not told yet
         self.queue: list[Queued] = []  # typed while a turn runs

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ibstatus.fake_claude import deeds, dialogs, endings, hooks, recordings, tools
+from ibstatus.fake_claude import orders as given
 from ibstatus.fake_claude.endings import End
 from ibstatus.fake_claude.script import DEFAULT, Step, steps
 from ibstatus.fake_claude.state import State
@@ -123,6 +124,18 @@ def hang(state: State, step: Step) -> Course[End | None]:
     return None
 
 
+def orders(state: State, step: Step) -> Course[End | None]:
+    """One order after the other; what is left of the file stands behind each."""
+    yield Nap(0)
+    state.script.left[:0] = [given.next_of(step.rest), step]
+    return None
+
+
+def hold(state: State, step: Step) -> Course[End | None]:
+    yield given.More(step.rest)
+    return None
+
+
 STEPS: dict[str, Callable[[State, Step], Course[End | None]]] = {
     "say": say,
     "work": work,
@@ -141,4 +154,6 @@ STEPS: dict[str, Callable[[State, Step], Course[End | None]]] = {
     "compact": compact,
     "crash": crash,
     "hang": hang,
+    "orders": orders,
+    "hold": hold,
 }

@@ -20,7 +20,7 @@ def run(event: "Event") -> int:
     if not event.agent and event.session and event.name == "Stop":
         confirm(event, event.place)
         event.starts_supervisor()
-    standing.note(event.place, event.agent, event.session, event.name, event.body, event.now)
+    standing.note(event.place, event.agent, event.session, event.name, event.body, event.now, event.mono)
     if event.name == "SessionEnd" and not event.agent and event.session:
         leave(event, event.place)
     return 0
@@ -43,7 +43,7 @@ def goes_on(event: "Event", place: "Place") -> bool:
         offer.settle()
         if not offer.told.values:
             return False
-    standing.working(place, event.agent, event.session, event.now, began=False)
+    standing.working(place, event.agent, event.session, event.now, began=False, mono=event.mono)
     return True
 
 

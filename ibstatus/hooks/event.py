@@ -45,6 +45,18 @@ class Event:
         return self.text("session_id") or environ("CLAUDE_CODE_SESSION_ID")
 
     @property
+    def mono(self) -> float:
+        """When this process was started, in seconds since the machine was: what a hook tells of was so then."""
+        try:
+            fd = disk.open("/proc/self/stat", disk.O_RDONLY | disk.O_CLOEXEC)
+            try:
+                return int(disk.pread(fd, 1024, 0).rpartition(b")")[2].split()[19]) / posix.sysconf("SC_CLK_TCK")
+            finally:
+                disk.close(fd)
+        except (OSError, ValueError, IndexError):
+            return time.monotonic()
+
+    @property
     def prompt(self) -> str:
         """The id of the turn."""
         return self.text("prompt_id")

@@ -43,7 +43,8 @@ def hand_over(event: "Event", place: "Place", kind: str) -> None:
         offer.settle()
     from ibstatus.store import standing
 
-    standing.working(place, event.agent, event.session, event.now, began=kind == delivery.PROMPT)
+    began = kind == delivery.PROMPT
+    standing.working(place, event.agent, event.session, event.now, began=began, mono=event.mono)
 
 
 def is_queued(event: "Event", place: "Place", kind: str) -> bool:

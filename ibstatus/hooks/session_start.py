@@ -36,7 +36,7 @@ def run(event: "Event") -> int:
         event.say(answers.context(event.name, instructions.of_agent(*told_agent(event, place))))
     elif event.session:
         tell_primary(event, place)
-    standing.note(place, event.agent, event.session, event.name, event.body or {}, event.now)
+    standing.note(place, event.agent, event.session, event.name, event.body or {}, event.now, event.mono)
     event.starts_supervisor()
     return 0
 

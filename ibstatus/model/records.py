@@ -72,7 +72,9 @@ class Left(msgspec.Struct, frozen=True):
 
 class Agent(msgspec.Struct, frozen=True):
     """One agent as `status.json` and `ib list --json` show it. Times are seconds since 1970. `marks`: what is unusual
-    about it: yolo, no-worktree, its role."""
+    about it: yolo, no-worktree, its role. `source`: which evidence decided its state. `asks`: what a dialog asks, or
+    until when a limit lasts. `note`: what was seen besides, such as `interrupted`. `said`: the end of what it said
+    last; `silent`: it ended its turn with neither phrase."""
 
     id: str
     state: str
@@ -88,6 +90,11 @@ class Agent(msgspec.Struct, frozen=True):
     worker: bool = False
     problem: str = ""
     marks: list[str] = []
+    source: str = ""
+    asks: str = ""
+    said: str = ""
+    silent: bool = False
+    note: str = ""
 
 
 class Wake(msgspec.Struct, frozen=True):

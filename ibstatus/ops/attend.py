@@ -18,6 +18,7 @@ from ibstatus.store import standing as standings
 
 PATIENCE = 60.0
 LOOK_EVERY = 0.25
+OF_STARTS = ("trust", "bypass", "api-key", "imports", "other")
 HOOK_PATIENCE = 60.0
 LONGEST_LINE, LONGEST_OUTPUT = 1000, 1 << 20
 FOREIGN = ("TMUX", "TMUX_PANE", "IB_AGENT_ID", "IB_AGENT_TOKEN", *clients.DEFAULT.left_behind)
@@ -26,14 +27,21 @@ RESUMED = (
 )
 
 
-def begin(place: places.Place, agent: str, *, resumed: bool = False) -> None:
-    """As a process of its own, so that nobody waits."""
-    words = ["attend", "--repo", place.root, agent, *(["--resumed"] if resumed else [])]
+def begin(place: places.Place, agent: str, *, resumed: bool = False, quiet: bool = False) -> None:
+    """As a process of its own, so that nobody waits. `quiet`: one that is resumed is not told to go on."""
+    words = [
+        "attend",
+        "--repo",
+        place.root,
+        agent,
+        *(["--resumed"] if resumed else []),
+        *(["--quiet"] if quiet else []),
+    ]
     env = {key: value for key, value in os.environ.items() if key not in FOREIGN}
     daemon.apart([sys.executable, "-P", "-m", "ibstatus", *words], daemon.log_of(place), env)
 
 
-def attend(place: places.Place, agent: str, *, resumed: bool = False) -> str:
+def attend(place: places.Place, agent: str, *, resumed: bool = False, quiet: bool = False) -> str:
     """Until the client takes text or works, or cannot come up; returns what became of it."""
     lock = locks.Lock(place.lock("attend-" + agent))
     if not lock.try_take():
@@ -44,7 +52,8 @@ def attend(place: places.Place, agent: str, *, resumed: bool = False) -> str:
     try:
         came = see_up(place, agent)
         if resumed and came == "up":
-            inbox.put(place, "cli", agent, "system", True, RESUMED, time.time())
+            if not quiet and not is_up(place, agent, meta.read(place, agent)):  # else somebody has told it already
+                inbox.put(place, "cli", agent, "system", True, RESUMED, time.time())
             rouse.rouse(place, agent)
         return came
     finally:
@@ -65,14 +74,23 @@ def see_up(place: places.Place, agent: str) -> str:
         if pane is None or pane.dead:
             return "ended"
         screen = clients.of(mode).read(at.screen(pane) or "")
-        if screen.kind in ("prompt", "busy"):
-            return "up"
+        if screen.kind in ("prompt", "busy") or (screen.dialog is not None and screen.dialog.which not in OF_STARTS):
+            return "up"  # it is past its start: what is asked now its hooks and its screen tell
         if screen.dialog is not None:
             told = answered(place, agent, at, pane, screen.dialog, told, mode)
             deadline = max(deadline, time.monotonic() + PATIENCE / 2)
         time.sleep(LOOK_EVERY)
     keep_screen(place, agent, at)
     return "unknown"
+
+
+def is_settled(place: places.Place, agent: str) -> bool:
+    """Is its client up, or gone again? One look."""
+    known, at = meta.read(place, agent), session.of(place, agent)
+    pane = at.pane()
+    if pane is None or pane.dead or is_up(place, agent, known):
+        return True
+    return clients.of(known).read(at.screen(pane) or "").kind in ("prompt", "busy")
 
 
 def is_up(place: places.Place, agent: str, known: dict[str, object]) -> bool:

@@ -12,6 +12,7 @@ from ibstatus.model import words
 from ibstatus.model.records import Finding
 from ibstatus.ops import hide
 from ibstatus.ops.block import has_block
+from ibstatus.ops.fleet_health import cut_off, screen_rules
 from ibstatus.ops.hook_status import guards, hooks, listener, trouble
 from ibstatus.ops.node import path_of
 from ibstatus.ops.node_health import claude_md, supervisor
@@ -265,5 +266,7 @@ CHECKS: tuple[Check, ...] = (
     listener,
     leftovers,
     config,
+    screen_rules,
+    cut_off,
     space,
 )

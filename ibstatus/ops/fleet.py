@@ -1,6 +1,7 @@
 """The fleet as it is now: agents, open messages and questions, who listens."""
 
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -8,8 +9,9 @@ import msgspec
 import ibstatus
 from ibstatus.drivers import daemon, tmux
 from ibstatus.model.records import Agent, Snapshot, Wake
-from ibstatus.ops import session
+from ibstatus.ops import session, sight
 from ibstatus.rules import ages, fleet, stamps
+from ibstatus.rules.sights import Sight
 from ibstatus.store import agents, config, disk, events, messages, places, questions, removal, rungs, snapshot, states
 from ibstatus.store import fleet as files
 
@@ -27,28 +29,54 @@ class Seen(NamedTuple):
     waiting: bool = False
 
 
-def look(place: places.Place, told: states.States, before: dict[str, Agent], now: float) -> Seen:
-    """Every source once; one that cannot be read is unknown, not absent."""
-    records = files.records(place)
-    living = sessions(place, records)
+def look(
+    place: places.Place,
+    told: states.States,
+    before: dict[str, Agent],
+    now: float,
+    sights: Mapping[str, Sight] | None = None,
+    records: Sequence[files.Record] | None = None,
+) -> Seen:
+    """Every source once; one that cannot be read is unknown, not absent. `sights`: what the supervisor's scan has seen;
+    without them the terminals are looked at here."""
+    records = files.records(place) if records is None else records
     said = told.catch_up() if records else {}
-    known = [
-        fleet.Known(
-            record.id,
-            record.meta,
-            living[record.id],
-            said.get(record.id),
-            record.problem,
-        )
-        for record in records
-    ]
+    seen = sight.look(sight.targets(place, records, said), now) if sights is None else sights
     return Seen(
-        fleet.fleet(known, before, now),
+        judged([known_of(record, said, seen) for record in records], before, now),
         messages.open_ones(place).items,
         questions.pending(place),
         removal.listeners(place),
         rungs.is_anybody_waiting(place),
     )
+
+
+def judged(known: list[fleet.Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
+    """One agent whose evidence no rule can take is that agent's problem, nobody else's."""
+    try:
+        return fleet.fleet(known, before, now)
+    except Exception:
+        return fleet.fleet(
+            [one if (why := trouble(one, now)) == "" else broken(one, why) for one in known], before, now
+        )
+
+
+def trouble(known: fleet.Known, now: float) -> str:
+    try:
+        fleet.fleet([known], {}, now)
+    except Exception as error:
+        return f"it could not be judged: {type(error).__name__}: {error}"
+    return ""
+
+
+def broken(known: fleet.Known, why: str) -> fleet.Known:
+    return fleet.Known(known.id, {"id": known.id}, None, None, why)
+
+
+def known_of(record: files.Record, said: Mapping[str, fleet.Told], seen: Mapping[str, Sight]) -> fleet.Known:
+    shown = seen.get(record.id)
+    there = None if shown is None or shown.there is None else shown.there and not shown.dead
+    return fleet.Known(record.id, record.meta, there, said.get(record.id), record.problem, sight=shown)
 
 
 def sessions(place: places.Place, records: list[files.Record]) -> dict[str, bool | None]:

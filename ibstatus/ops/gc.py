@@ -8,15 +8,17 @@ from typing import NamedTuple
 
 from ibstatus.drivers import ending, git_worktree
 from ibstatus.errors import IbError
-from ibstatus.ops import forgetting, kill, nuke, recover, retire, session
-from ibstatus.rules import leftovers, names
+from ibstatus.ops import forgetting, kill, nuke, processes, recover, retire, session
+from ibstatus.rules import fleet, leftovers, lines, names
 from ibstatus.rules.leftovers import Leftover
+from ibstatus.rules.process_text import Own
 from ibstatus.store import agents, archive, disk, home, meta, moving, operations, places, undo_log
 
 Say = Callable[[str], None]
 DAYS = 30
 SCRATCH = "/tmp/ib-"
 MOST_LOOKED_AT = 10_000
+SLACK = 1.0  # created_epoch is in whole seconds in older records
 
 
 class Swept(NamedTuple):
@@ -32,7 +34,7 @@ def find(place: places.Place, now: float, say: Say) -> list[Leftover]:
     if not home.look(place):
         return []
     recover.everything(place, say)
-    found = [*of_agents(place), *sessions(place), *expired(place, now), *scratch(place)]
+    found = [*of_agents(place), *sessions(place), *orphans(place), *expired(place, now), *scratch(place)]
     return sorted(found, key=lambda one: (one.state, one.kind, one.name))
 
 
@@ -106,6 +108,25 @@ def sessions(place: places.Place) -> Iterator[Leftover]:
         yield Leftover("session", name, "", leftovers.ACTIVE, "a tmux session of no agent")
 
 
+def orphans(place: places.Place) -> Iterator[Leftover]:
+    for own in processes.orphans(place):
+        yield as_leftover(own)
+
+
+def as_leftover(own: Own) -> Leftover:
+    """Its start is in the name: a number alone is given out again."""
+    name = f"{own.pid}@{own.started:.2f}"
+    return Leftover("process", name, "", leftovers.ORPHAN, f"{own.why}: {own.command}")
+
+
+def end_orphan(place: places.Place, one: Leftover) -> None:
+    for own in processes.orphans(place):
+        if as_leftover(own) == one:
+            processes.end(place, own)
+            return
+    raise IbError("it has ended, or is no orphan any more", hint="ib list --processes")
+
+
 def expired(place: places.Place, now: float) -> Iterator[Leftover]:
     for record in undo_log.surplus(place, now):
         path = undo_log.folder(place, record.name)
@@ -119,25 +140,37 @@ def expired(place: places.Place, now: float) -> Iterator[Leftover]:
 def scratch(place: places.Place) -> Iterator[Leftover]:
     """Of agents that were removed here. A namesake in another repository has the same folder: unless nobody can be at
     work there, and nothing is younger than the removal, it is unknown whose it is."""
-    latest = {record.agent: record.at for record in reversed(undo_log.all_of(place))}
-    for agent, at in latest.items():
+    latest = {one.agent: (one.at, created(place, one)) for one in reversed(undo_log.all_of(place))}
+    for agent in latest:
         path = SCRATCH + agent
         if not names.is_agent_id(agent) or agents.exists(place, agent) or not is_own_folder(path):
             continue
-        doubt = doubtful(agent, path, at)
+        doubt = doubtful(agent, path, *latest[agent])
         state = leftovers.UNKNOWN if doubt else leftovers.EXPIRED
         yield Leftover(
             "scratch", agent, path, state, doubt or "the agent that it was for is gone", moving.size_of(path)
         )
 
 
-def doubtful(agent: str, path: str, at: float) -> str:
+def created(place: places.Place, record: undo_log.Record) -> float:
+    """When the agent of this record was made; 0.0 when nobody knows any more."""
+    try:
+        data = disk.read_ours(f"{undo_log.folder(place, record.name)}/{undo_log.AGENT}/meta.json", agents.LONGEST_META)
+        known = lines.decode(data.decode("utf-8", "replace"))
+    except (OSError, ValueError):
+        return 0.0
+    return fleet.created_of(known) or 0.0 if isinstance(known, dict) else 0.0
+
+
+def doubtful(agent: str, path: str, at: float, born: float) -> str:
     """Why it may be somebody else's, or ''."""
     times = list(islice(moving.times_in(path), MOST_LOOKED_AT + 1))
     if len(times) > MOST_LOOKED_AT:
         return "too much lies in it to be sure whose it is"
     if max(times) > at:
         return "written after its agent was removed"
+    if max(times) < born - SLACK:
+        return "older than its agent"
     using = ending.using(path, agent)
     return f"process {using[0].pid} uses it" if using else ""
 
@@ -176,6 +209,8 @@ def take(place: places.Place, one: Leftover, by: str, group: str, say: Say) -> s
         nuke.end_session(place, one.name)
     elif one.kind == "undo":
         forgetting.forget(place, [one.name])
+    elif one.kind == "process":
+        end_orphan(place, one)
     elif one.kind == "scratch":
         set_aside(place, one, say)
     else:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ibstatus.drivers import git_along, git_checkouts, git_refs
+from ibstatus.drivers import git_along, git_checkouts, git_refs, processes
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import merge_step
 from ibstatus.rules import merge_text
@@ -28,7 +28,7 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
             bring_all(here, ref, after, before, say)
             return
         if not now or not git_refs.contains(cwd, now, after):
-            say(f"{into} does not have the merge any more: it is left as it is")
+            say(f"{into} does not have the merge any more: it is left as it is{made_anew(cwd, before, after, now)}")
             return
         if now != after:
             raise moved_on(cwd, facts, into, now)
@@ -41,6 +41,22 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
         for path in merge_step.latecomers(place, ref, [one.path for one in here]):
             git_along.bring(path, ref, after, before)
     say(f"Moved {into} back to {before[:7]}")
+
+
+def made_anew(cwd: str, before: str, after: str, now: str) -> str:
+    """A merge that was amended or rebased: its work is there, in a commit of another name, which is the user's own."""
+    work = git_refs.tip_of(cwd, after + "^2") or after
+    listed = git_refs.asked(cwd, "rev-list", "--merges", "--parents", now, "--not", before)
+    for line in processes.text(listed.out).splitlines():
+        commit, *parents = line.split()
+        if work in parents[1:]:
+            return (
+                f". Its work is in {commit[:12]}, which was made of it; to take it out: git revert -m 1 {commit[:12]}"
+            )
+    if work != after and git_refs.contains(cwd, now, work):
+        return f". The work of the agent is still in it: git log {before[:12]}..{now[:12]}"
+    same = git_refs.contains(cwd, now, before) and git_refs.tree_of(cwd, now) == git_refs.tree_of(cwd, after)
+    return f". Its work is still in it, in {now[:12]}: git log {before[:12]}..{now[:12]}" if same else ""
 
 
 def moved_on(cwd: str, facts: dict[str, Any], into: str, now: str) -> IbError:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ibstatus.drivers import git_along, git_checkouts, git_refs, git_unwind
+from ibstatus.drivers import git_along, git_checkouts, git_refs, git_strays, git_unwind
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import forecast
 from ibstatus.store import locks, places
@@ -14,6 +14,7 @@ from ibstatus.store import locks, places
 Say = Callable[[str], None]
 MOVED_ON = "it has moved meanwhile"
 PATIENCE, PAUSE = 30.0, 0.02
+STRAY_PATIENCE = 1.0
 
 
 @contextmanager
@@ -25,9 +26,27 @@ def turn(place: places.Place) -> Iterator[None]:
             raise IbError("Another ib is merging here, and does not come to its end", hint="ib list")
         time.sleep(PAUSE)
     try:
+        refuse_stray(place, until)
         yield
     finally:
         lock.release()
+
+
+def refuse_stray(place: places.Place, until: float) -> None:
+    """A git that was started by a killed one of us, and which a hook of the user holds up, moves the branch yet."""
+    while ids := git_strays.moving(place.git_folder, [one.path for one in checkouts(place)]):
+        if time.monotonic() > until:
+            pids = " ".join(map(str, ids))
+            raise IbError(
+                "A git that a killed ib has started is still moving a branch",
+                cause="a reference-transaction hook may hold it up",
+                hint=f"ps -o pid,etime,args -p {pids}",
+            )
+        time.sleep(PAUSE)
+
+
+def checkouts(place: places.Place) -> list[git_checkouts.Checkout]:
+    return git_checkouts.all_of(place.git_folder, place.root)
 
 
 def plan(place: places.Place, agent: str, ref: str, linear: bool, options: str) -> forecast.Plan:
@@ -83,6 +102,7 @@ def latecomers(place: places.Place, ref: str, known: list[str]) -> list[str]:
 
 def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
     """A git that the killed command had started may still be at it: it is waited for first."""
+    refuse_stray(place, time.monotonic() + STRAY_PATIENCE)
     for path in facts["checkouts"]:
         lock = git_along.settled(path) if os.path.isdir(path) else ""
         if lock:

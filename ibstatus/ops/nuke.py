@@ -7,7 +7,7 @@ from typing import NamedTuple
 import psutil
 
 from ibstatus.drivers import daemon, ending, tmux
-from ibstatus.ops import authority, kill, mail_away, recover
+from ibstatus.ops import authority, kill, mail_away, recover, session
 from ibstatus.rules import authority as family
 from ibstatus.rules import identity
 from ibstatus.store import config, fleet, home, operations, places, removal, tap, undo_log
@@ -69,6 +69,7 @@ def stray_sessions(place: places.Place) -> list[str]:
 
 
 def nuke(place: places.Place, what: Plan, by: str, say: Say) -> Nuked:
+    end_clients(place, what.agents)
     closed = kill.kill(place, what.agents, by, "nuked", say)
     group = closed.retired[0].undo if closed.retired else ""
     ended = sum(end_session(place, name) for name in what.sessions)
@@ -80,6 +81,24 @@ def nuke(place: places.Place, what: Plan, by: str, say: Say) -> Nuked:
         if mail_away.is_any(place):
             archive, undo = take_mail(place, by, group)
     return Nuked(closed, ended, archive, undo)
+
+
+def end_clients(place: places.Place, agents: list[str]) -> None:
+    """All at once; one by one they are closed afterwards. One that has no transcript keeps its terminal until then:
+    what stands there is all that is left of it."""
+    panes: dict[str, dict[str, tmux.Pane] | None] = {}
+    first: list[psutil.Process] = []
+    known: list[psutil.Process] = []
+    for agent in agents:
+        where = session.of(place, agent)
+        if where.socket not in panes:
+            panes[where.socket] = tmux.panes(where.socket)
+        pane = (panes[where.socket] or {}).get(where.name)
+        if pane is not None and not pane.dead and session.client_of(place, agent).has_begun(place, agent):
+            family = ending.family(pane.pid)
+            first += ending.clients(pane.pid, family)
+            known += family
+    ending.end(first, known, ending.LAUNCHER_PATIENCE * (1 + len(first) / 4))
 
 
 def end_session(place: places.Place, name: str) -> bool:

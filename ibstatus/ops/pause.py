@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from ibstatus.drivers import clients, tmux
 from ibstatus.errors import IbError, quoted
-from ibstatus.ops import attend, authority, session, session_end, slots, spawn_plan, start
+from ibstatus.ops import attend, authority, processes, session, session_end, slots, spawn_plan, start
 from ibstatus.ops import recover as recovery
 from ibstatus.rules import identity
-from ibstatus.store import agent_log, agents, disk, home, locks, meta, operations, places, spool
+from ibstatus.store import agent_log, agents, disk, home, locks, meta, operations, places, spool, standing
 
 
 def pause(place: places.Place, caller: identity.Caller, given: str, say: Callable[[str], None]) -> str:
@@ -36,7 +36,7 @@ def stop_session(place: places.Place, agent: str, say: Callable[[str], None]) ->
 
     stop.stop(place, agent, say)
     now = time.time()
-    meta.change(place, agent, ended={"code": None, "at": now})
+    meta.change(place, agent, ended={"code": None, "at": now, "why": session_end.PAUSED})
     spool.note(place, agent, now, {"kind": "agent.stopped", "who": agent, "reason": "paused"})
 
 
@@ -45,26 +45,33 @@ def resume(place: places.Place, caller: identity.Caller, given: str, say: Callab
     home.look(place)
     recovery.everything(place, say)
     agent = authority.resolved(place, caller, given, "resume")
+    bring_up(place, agent, quiet=False)
+    return agent
+
+
+def bring_up(place: places.Place, agent: str, *, quiet: bool) -> None:
+    """`quiet`: it is not told to go on, and waits as it did before."""
     known = meta.read(place, agent)
     check(place, agent, known)
+    processes.end_clients(place, agent)
     with locks.Lock(place.lock(slots.LOCK)):
         slots.check_limit(place)
-        operation = operations.begin(place, "resume", agent)
+        operation = operations.begin(place, "resume", agent, quiet=quiet)
     with operation:
         try:
             if not agents.exists(place, agent):
                 raise IbError(f"{agent} was closed meanwhile", hint="ib undo")
             refuse_running(place, agent)
-            spawned_before = clients.of(known).has_begun(place, agent)
+            begun = clients.of(known).has_begun(place, agent)
             start.write_script(place, agent, meta.change(place, agent, client=client_of(known)))
-            begun = {"kind": "agent.state", "who": agent, "state": "creating", "reason": "resumed"}
-            spool.note(place, agent, time.time(), begun)  # before its own hooks can say more
-            start.run(place, agent, *(["resume"] if spawned_before else []))
+            standing.note(place, agent, "", "SessionEnd", {}, time.time())  # after kill -9 it still says what it did
+            resumed = {"kind": "agent.state", "who": agent, "state": "creating", "reason": "resumed"}
+            spool.note(place, agent, time.time(), resumed)  # before its own hooks can say more
+            start.run(place, agent, *(["resume"] if begun else []))
+            attend.begin(place, agent, resumed=begun, quiet=quiet)
         finally:
             operation.done()
     agent_log.write(place, agent, "Agent resumed", time.time())
-    attend.begin(place, agent, resumed=spawned_before)
-    return agent
 
 
 def refuse_running(place: places.Place, agent: str) -> None:
@@ -100,6 +107,7 @@ def recover(operation: operations.Operation, say: Callable[[str], None]) -> None
     if operation.kind == "pause":
         stop_session(place, agent, say)
     elif session.of(place, agent).pane() is not None:
-        attend.begin(place, agent, resumed=clients.of(meta.read(place, agent)).has_begun(place, agent))
+        begun = clients.of(meta.read(place, agent)).has_begun(place, agent)
+        attend.begin(place, agent, resumed=begun, quiet=operation.facts.get("quiet") is True)
     operation.done()
     say(f"The {operation.kind} of {agent} was cut off, and is finished now.")

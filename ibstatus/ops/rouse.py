@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from ibstatus.drivers import terminal, tmux
 from ibstatus.drivers.claude.client import Claude
-from ibstatus.ops import session
+from ibstatus.ops import attention, session
 from ibstatus.rules import rousing, screens, standing
 from ibstatus.store import inbox, locks, meta, places, spool
 from ibstatus.store import standing as standings
@@ -50,15 +50,16 @@ class Seat(NamedTuple):
         return screen
 
 
-def rouse(place: places.Place, agent: str) -> Roused:
-    """Never two at once on one agent: who comes second waits for the first, and sees what that has done."""
+def rouse(place: places.Place, agent: str, unconfirmed: bool = False) -> Roused:
+    """Never two at once on one agent: who comes second waits for the first, and sees what that has done.
+    `unconfirmed`: what it was told in a turn that came to nothing counts as unheard."""
     lock = locks.Lock(place.lock("typing-" + agent))
-    if not inbox.unread(place, agent).ids:
+    if not inbox.unread(place, agent, unconfirmed).ids:
         return Roused("delivered")
     if not until(lock.try_take, SHOWS_WITHIN + TOLD_WITHIN):
         return Roused("unknown" if inbox.unread(place, agent).ids else "delivered")
     try:
-        waiting = inbox.unread(place, agent)
+        waiting = inbox.unread(place, agent, unconfirmed)
         return Roused(tried(place, agent, waiting) if waiting.ids else "delivered")
     finally:
         lock.release()
@@ -75,6 +76,8 @@ def tried(place: places.Place, agent: str, waiting: inbox.Unread) -> State:
     left = screen.kind == "prompt" and rousing.is_ours(screen.draft)
     if not screen.takes_text and not left:
         return "draft" if screen.kind == "prompt" else OF_SCREENS[screen.kind]
+    if attention.is_typing(found.socket, found.pane):
+        return "draft"
     line = screen.draft if left else rousing.line(len(waiting.ids), waiting.senders)
     if not left and not terminal.paste(found.socket, found.pane, line):
         return "stopped"
@@ -106,14 +109,16 @@ def sent(place: places.Place, agent: str, seat: Seat, line: str, waiting: inbox.
     """Enter, once exactly our line stands there; then until the agent's hook has told what waits."""
     if not until(lambda: rousing.stands(seat.screen().draft, line), SHOWS_WITHIN):
         return taken_back(seat, line)
-    now = time.time()
+    if attention.is_typing(seat.socket, seat.pane):
+        return taken_back(seat, line)
+    now, before = time.time(), inbox.telling_of(place, agent)
     if not press_enter(seat, line):
         return taken_back(seat, line)
     spool.note(place, "cli", now, {"kind": "message.rung", "who": agent, "by": "prompt", "ids": waiting.ids})
     pressed = [time.monotonic()]
 
     def told() -> bool:
-        if inbox.is_told(place, agent, waiting.end):
+        if inbox.is_told(place, agent, waiting.end) and inbox.telling_of(place, agent) != before:
             return True
         if time.monotonic() - pressed[-1] > AGAIN_AFTER and press_enter(seat, line):
             pressed.append(time.monotonic())

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ibstatus.drivers import clients, tmux
 from ibstatus.drivers.claude.client import Claude
-from ibstatus.store import config, fleet, meta, places
+from ibstatus.store import config, fleet, meta, places, screen_rules
 
 
 class Session(NamedTuple):
@@ -30,8 +30,8 @@ def of(place: places.Place, agent: str) -> Session:
 
 
 def client_of(place: places.Place, agent: str) -> Claude:
-    """What runs in it."""
-    return clients.of(meta.read(place, agent))
+    """What runs in it, with the user's rules about its screens."""
+    return clients.of(meta.read(place, agent)).with_rules(screen_rules.of(place))
 
 
 def socket_of(place: places.Place, record: fleet.Record) -> str:

@@ -5,22 +5,29 @@ from collections.abc import Sequence
 
 from ibstatus.drivers import git, git_worktree
 from ibstatus.model.records import Agent
+from ibstatus.ops import fleet as sights
 from ibstatus.rules import fleet
 from ibstatus.store import agent_log, disk, meta, operations, places, spool
+from ibstatus.store import fleet as files
 
 LONGEST = 200
+PAUSED = "paused"
+AT_ONCE = 20  # of a round; each is a few writes that reach the platter
+MANY = 3  # so many at once: the server died, or the machine; nobody waits for as many looks at worktrees
 
 
-def note(place: places.Place, agent: str, code: int | None) -> None:
-    """`code` is None when nobody saw it end: it was killed, or its tmux server was."""
+def note(place: places.Place, agent: str, code: int | None, *, look: bool = True) -> None:
+    """`code` is None when nobody saw it end: it was killed, or its tmux server was. Without `look` its worktree is
+    not asked for uncommitted work."""
     now = time.time()
     known = meta.read(place, agent)
-    if not known:
+    ended = known.get("ended")
+    if not known or (isinstance(ended, dict) and ended.get("why") == PAUSED):  # too late: it is known why
         return
     meta.change(place, agent, ended={"code": code, "at": now})
     how = "was killed" if code is None else f"ended with exit code {code}" if code else "ended"
     said = last_words(place, agent) if code else ""
-    left = uncommitted(place, agent) if known.get("worktree") is not False else []
+    left = uncommitted(place, agent) if look and known.get("worktree") is not False else []
     uncommitted_too = f"; {len(left)} uncommitted change{'' if len(left) == 1 else 's'}" if left else ""
     agent_log.write(place, agent, f"Session {how}{uncommitted_too}" + (f": {said}" if said else ""), now)
     if left:
@@ -53,13 +60,23 @@ def uncommitted(place: places.Place, agent: str) -> list[str]:
 
 
 def catch_up(place: places.Place, seen: Sequence[Agent]) -> None:
-    """Sessions that are gone without a word: what their start.sh would have said."""
-    for agent in seen:
-        if agent.state != "stopped":
-            continue
-        known = meta.read(place, agent.id)
-        if "tmux_session" in known and "ended" in known and known["ended"] is None and not is_changing(place, agent.id):
-            note(place, agent.id, None)
+    """Sessions that are gone without a word: what their start.sh would have said. Never one of which nobody can say
+    that it is gone."""
+    silent = [record for agent in seen if agent.state == "stopped" and (record := unsaid(place, agent.id)) is not None]
+    if not silent:
+        return
+    living = sights.sessions(place, silent)
+    gone = [record.id for record in silent if living[record.id] is False]
+    for agent in gone[:AT_ONCE]:
+        note(place, agent, None, look=len(gone) <= MANY)
+
+
+def unsaid(place: places.Place, agent: str) -> files.Record | None:
+    """Its record, where nobody has written down how its session ended, and nobody is about to."""
+    record = files.record_of(place, agent)
+    if record is None or "tmux_session" not in record.meta or record.meta.get("ended", "") is not None:
+        return None
+    return None if is_changing(place, agent) else record
 
 
 def is_changing(place: places.Place, agent: str) -> bool:

@@ -1,57 +1,125 @@
 """What is known of the agents → who there is, in which state, under whom."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ibstatus.model.records import Agent
-from ibstatus.rules import ages
+from ibstatus.rules import ages, evidence
+from ibstatus.rules.evidence import Evidence, Verdict
+
+if TYPE_CHECKING:
+    from ibstatus.rules.sights import Sight
 
 STATES = ("creating", "running", "compacting", "waiting", "complete", "rate_limited", "stopped", "unknown")
 STARTS_WITHIN = 60.0
 PROMPT = 60
+SAID, LONGEST = 300, 200
+TELLING = (evidence.SCREEN, evidence.PROCESS, evidence.TRANSCRIPT)  # whose notes say what the reason does not
 UNCOMMITTED = "uncommitted"  # its session is over, and work lies in its worktree that no commit has
 
 
 class Told(NamedTuple):
-    """What an agent's hooks said last of its state, and when."""
+    """What an agent's hooks said last of its state, and when. `said`: the end of what it said at the end of its turn;
+    `silent`: that was neither phrase."""
 
     state: str
     reason: str
     at: float
+    said: str = ""
+    silent: bool = False
 
 
 class Known(NamedTuple):
-    """All evidence on one agent. `session`: is its tmux session there; None when tmux cannot be asked."""
+    """All evidence on one agent. `session`: is its tmux session there; None when tmux cannot be asked. `sight`: what
+    tmux and its screen show. `also`: evidence that is only asked for where the rest says nothing."""
 
     id: str
     meta: Mapping[str, Any]
     session: bool | None
     told: Told | None
     problem: str = ""
+    sight: "Sight | None" = None
+    also: tuple[Evidence, ...] = ()
 
 
-def state_of(known: Known, now: float) -> Told:
-    """The state, its reason, and since when."""
-    created = created_of(known.meta)
-    started = known.meta.get("started")
-    began = float(started) if isinstance(started, int | float) else created
-    young = began is not None and -1 < now - began < STARTS_WITHIN
-    if known.session is False and "tmux_session" not in known.meta and (known.told is not None or not young):
+def state_of(known: Known, now: float) -> Verdict:
+    """The state, its reason, since when, and by which evidence."""
+    return evidence.judge(evidence_of(known, now), now)
+
+
+def evidence_of(known: Known, now: float) -> list[Evidence]:
+    """Every piece, whether or not it says something."""
+    return [of_session(known, now), *of_sight(known.sight), of_hooks(known), *known.also, of_record(known, now)]
+
+
+def of_session(known: Known, now: float) -> Evidence:
+    """A session that is gone has ended, if it was ever there."""
+    sight = known.sight
+    there = known.session if sight is None else sight.there and not sight.dead
+    seen = now if sight is None else sight.seen
+    if there is None:
+        note = sight.note if sight is not None else ""
+        return Evidence(evidence.SESSION, "", at=seen, seen=seen, note=note or "tmux cannot be asked")
+    if there:
+        return Evidence(evidence.SESSION, "", at=seen, seen=seen, note="its session is there")
+    if "tmux_session" not in known.meta and (known.told is not None or not is_young(known.meta, now)):
         # Made by hand: it never had a session of ours that could have ended, and its hooks are all there is to go by.
-        return known.told or Told("unknown", "", created or now)
-    if known.session is False:
-        unborn = young and known.told is None and started is None
-        return Told("creating", "", created or now) if unborn else stopped(known, now)
-    if known.told is not None:
-        return known.told
-    return Told("creating" if young else "unknown", "", created or now)
+        return Evidence(evidence.SESSION, "", at=seen, seen=seen, note="it never had a session of ours")
+    if known.told is None and known.meta.get("started") is None and is_young(known.meta, now):
+        return Evidence(evidence.SESSION, "", at=seen, seen=seen, note="its session has not begun")
+    dead = sight is not None and sight.there and sight.dead
+    note = "nothing runs in its session any more" if dead else "its session is gone"
+    return Evidence(evidence.SESSION, "stopped", at=now, seen=seen, note=note)
 
 
-def stopped(known: Known, now: float) -> Told:
+def of_sight(sight: "Sight | None") -> list[Evidence]:
+    """What runs in the session, and what its screen shows. A screen that stands still has shown this all the time."""
+    if sight is None or not sight.there or sight.dead:
+        return []
+    found = []
+    if sight.suspended:
+        note = "the client is suspended (Ctrl-Z)"
+        found.append(Evidence(evidence.PROCESS, "waiting", evidence.SUSPENDED, sight.seen, sight.seen, note))
+    shown = sight.shown
+    if shown is None:
+        return [*found, Evidence(evidence.SCREEN, "", at=sight.at, seen=sight.seen, note=sight.note or "not looked at")]
+    at = min(sight.at, sight.changed) if sight.changed > 0 else sight.at
+    state = "" if shown.state == "unknown" else shown.state
+    note = sight.note or ("" if state else "the screen shows nothing that is known")
+    screen = Evidence(evidence.SCREEN, state, shown.reason, at, sight.seen, note, shown.asks, shown.idle)
+    return [*found, screen._replace(moved=sight.changed, rule=shown.rule)]
+
+
+def of_hooks(known: Known) -> Evidence:
+    """A word of before its present session was begun says only how the last one ended."""
     said = known.told
-    if said is not None and (said.state == "stopped" or (said.state, said.reason) == ("waiting", UNCOMMITTED)):
-        return said
-    return Told("stopped", "", now)
+    if said is None:
+        return Evidence(evidence.HOOKS, "", note="no hook has spoken")
+    began = began_of(known.meta)
+    if said.state == "stopped" and began is not None and said.at < began:
+        return Evidence(evidence.HOOKS, "", at=said.at, seen=said.at, note="spoke last before its session began")
+    note = "it ended its turn without saying whether it waits or is done" if said.silent else ""
+    return Evidence(evidence.HOOKS, said.state, said.reason, said.at, said.at, note)
+
+
+def of_record(known: Known, now: float) -> Evidence:
+    """meta.json: it was begun a moment ago, or by whom nobody knows."""
+    created = created_of(known.meta)
+    began = began_of(known.meta)
+    at = began if began is not None else created or now
+    if not is_young(known.meta, now):
+        return Evidence(evidence.RECORD, "", at=at, seen=now, note="it was not begun just now")
+    return Evidence(evidence.RECORD, "creating", at=at, seen=now, note="it was begun a moment ago")
+
+
+def began_of(meta: Mapping[str, Any]) -> float | None:
+    started = meta.get("started")
+    return float(started) if isinstance(started, int | float) else created_of(meta)
+
+
+def is_young(meta: Mapping[str, Any], now: float) -> bool:
+    began = began_of(meta)
+    return began is not None and -1 < now - began < STARTS_WITHIN
 
 
 def told(event: Mapping[str, Any]) -> tuple[str, Told] | None:
@@ -62,18 +130,24 @@ def told(event: Mapping[str, Any]) -> tuple[str, Told] | None:
         return None
     reason = event.get("reason")
     at = ages.epoch(str(event.get("t", "")))
-    return who, Told(str(state), reason if isinstance(reason, str) else "", at or 0.0)
+    said = text(event.get("said"))[:SAID]
+    return who, Told(str(state), text(reason), at or 0.0, said, event.get("silent") is True)
 
 
 def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
     """All agents, oldest first. `before`: the last fleet, from which an unchanged state keeps its `since`."""
     there = {one.id for one in known}
-    states = {one.id: state_of(one, now) for one in known}
+    states = {one.id: judged(one, now) for one in known}
     managers = {one.id: manager_of(one.meta) for one in known}
+    children: dict[str | None, int] = {}
+    complete: dict[str | None, int] = {}
+    for name, manager in managers.items():
+        if manager != name:
+            children[manager] = children.get(manager, 0) + 1
+            complete[manager] = complete.get(manager, 0) + (states[name].state == "complete")
     found = []
     for one in known:
         state = states[one.id]
-        children = [name for name, manager in managers.items() if manager == one.id and name != one.id]
         manager = managers[one.id]
         found.append(
             Agent(
@@ -81,8 +155,8 @@ def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> li
                 state=state.state,
                 age=age_of(one.meta, now),
                 prompt=prompt_of(one.meta),
-                children=len(children),
-                children_complete=sum(states[name].state == "complete" for name in children),
+                children=children.get(one.id, 0),
+                children_complete=complete.get(one.id, 0),
                 manager=manager if manager in there else None,
                 reason=state.reason,
                 since=since(state, before.get(one.id)),
@@ -91,12 +165,46 @@ def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> li
                 worker=one.meta.get("worker") is True,
                 problem=one.problem,
                 marks=marks(one.meta),
+                source=state.source,
+                asks=state.asks,
+                note=state.note if state.source in TELLING else "",
+                said=one.told.said if one.told is not None else "",
+                silent=is_silent(one.told, state),
             )
         )
     return sorted(found, key=lambda agent: (agent.created or 0.0, agent.id))
 
 
-def since(state: Told, before: Agent | None) -> float:
+def judged(one: Known, now: float) -> Verdict:
+    """One agent that cannot be judged is unknown; the others are judged all the same."""
+    try:
+        return agreed(one, now) or state_of(one, now)
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        return Verdict("unknown", f"its evidence cannot be read: {error}"[:LONGEST], now, "")
+
+
+def agreed(one: Known, now: float) -> Verdict | None:
+    """The short way for most agents of most looks, where hooks and screen say the same: what `state_of` would say."""
+    told, sight = one.told, one.sight
+    if told is None or sight is None or not sight.there or sight.dead or sight.suspended or told.at > now:
+        return None
+    shown = sight.shown
+    if shown is None or one.also or shown.asks:
+        return None
+    if told.state == "running":
+        at_work = not told.reason and not shown.reason and not shown.idle and shown.state == "running"
+        same = at_work and now - sight.changed < evidence.STILL
+    else:
+        resting = told.state == "complete" or (told.state, told.reason) == ("waiting", "input")
+        same = resting and shown.idle and (shown.state, shown.reason) == ("waiting", "input")
+    return Verdict(told.state, told.reason, told.at, evidence.HOOKS, why=evidence.TOLD) if same else None
+
+
+def is_silent(told: Told | None, state: Verdict) -> bool:
+    return told is not None and told.silent and (state.state, state.source) == ("waiting", evidence.HOOKS)
+
+
+def since(state: Verdict, before: Agent | None) -> float:
     if before is not None and before.since is not None and (before.state, before.reason) == (state.state, state.reason):
         return before.since
     return state.at

@@ -4,13 +4,14 @@ from typing import Literal, NamedTuple
 
 from ibstatus.rules.removal_text import counted, some
 
-State = Literal["merged-clean", "merged-dirty", "active", "unknown", "expired"]
+State = Literal["merged-clean", "merged-dirty", "active", "unknown", "expired", "orphan"]
 MERGED_CLEAN: State = "merged-clean"
 MERGED_DIRTY: State = "merged-dirty"
 ACTIVE: State = "active"
 UNKNOWN: State = "unknown"
 EXPIRED: State = "expired"
-ALWAYS = (MERGED_CLEAN, EXPIRED)
+ORPHAN: State = "orphan"
+ALWAYS = (MERGED_CLEAN, EXPIRED, ORPHAN)
 # What somebody may ask for besides, by a word of its own.
 INCLUDED = {"dirty": MERGED_DIRTY, "unknown": UNKNOWN, "active": ACTIVE}
 
@@ -33,7 +34,7 @@ class Remains(NamedTuple):
 
 
 class Leftover(NamedTuple):
-    """One line of `ib gc`. `kind`: agent, worktree, branch, folder, session, undo, archive or scratch."""
+    """One line of `ib gc`. `kind`: agent, worktree, branch, folder, session, process, undo, archive or scratch."""
 
     kind: str
     name: str

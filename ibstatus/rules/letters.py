@@ -17,6 +17,7 @@ DATA = (
 )
 KEPT = ("ts", "from", "id", "verified", "question", "asked", "again")
 FIELD = 200
+SYSTEM = "system"  # ib itself; no agent can have this name
 PATH = "/tmp/ib-" + "x" * 140  # as long as a path may be, to reckon with
 
 
@@ -68,6 +69,8 @@ def heading(value: "Mapping[str, Any]") -> str:
 
 def sender(value: "Mapping[str, Any]") -> str:
     name = str(injection.cut(value["from"], FIELD))
+    if name == SYSTEM and value.get("verified") is not False:
+        return "sent by ib"
     who = {words.PRIMARY: "the user's Claude", words.UNKNOWN: "somebody unknown"}.get(name, f"agent {name}")
     claimed = ", unverified" if value.get("verified") is False else ""
     return f"sent by {who}{claimed}"

@@ -17,6 +17,7 @@ NONE = "There are no agents."
 MOST = 30
 PROMPT = 60
 REASON = 60
+ASKED = 120
 TEXT = 600
 LEAST = 60  # room for `… and 12345 more: ib list`
 EARLIER = "[ib] {} earlier lines of news: ib messages; ib questions; ib events"
@@ -85,9 +86,11 @@ def fleet_rows(fleet: Fleet | None, now: float) -> "list[str]":
 def row(agent: "Item", now: float) -> str:
     """`- worker-a: waiting ("input"), 5m old, under boss: "task"`."""
     state = instructions.plain(str(agent.get("state", "unknown")))
-    reason, manager, prompt = (str(agent.get(key) or "") for key in ("reason", "manager", "prompt"))
+    reason, manager, prompt, asks = (str(agent.get(key) or "") for key in ("reason", "manager", "prompt", "asks"))
     created = agent.get("created")
     parts = [f"{state} ({injection.encoded(reason[:REASON])})" if reason else state]
+    if asks:
+        parts.append(f"asks {injection.encoded(asks[:ASKED])}")
     if isinstance(created, int | float):
         parts.append(f"{ages.age(now - created)} old")
     if manager:

@@ -44,6 +44,12 @@ def packed(text: str) -> str:
     return "".join(text.split())
 
 
+def rests(state: str, reason: str) -> bool:
+    """Is no turn of it running or held by a dialog?"""
+    ended = reason in ("", "input", "interrupted") or reason.startswith("error")
+    return state == "complete" or (state == "waiting" and ended)
+
+
 def pause(tries: int) -> float:
     """Before the next try, after so many in vain."""
     return min(FIRST * 2.0 ** min(tries, 10), LONGEST)

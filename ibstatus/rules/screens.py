@@ -10,7 +10,7 @@ from ibstatus.rules.screen_dialogs import Dialog
 Kind = Literal["prompt", "busy", "dialog", "ended", "unknown"]
 
 PROMPT, SHELL = "❯\u00a0", "!\u00a0"  # a prompt that was sent stands behind an ordinary blank
-RULE = re.compile(r" {0,4}[─━▔]{8,}.*[─━▔]")
+DRAWN = "─━▔"
 SPINNER = re.compile(r"[·✢✳✶✻✽*] .*(…( \(.*\)?)?|[Rr]etrying in .*)")
 FOREIGN = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;:?]*[A-Za-ln-z]|\x1b[()][A-Za-z0-9]|[\x0e\x0f]")
 STYLE = re.compile(r"\x1b\[([0-9;:]*)m")
@@ -19,6 +19,8 @@ PLACEHOLDER = re.compile(
 )
 ABOVE = 25  # so far above the prompt line its spinner may stand: what is to be done is listed below it
 FOOTER = 8
+PANEL, NARROWEST, LOWEST = "│", 60, 8
+MOST = 200_000  # characters; a screen has a hundredth of that
 
 
 class Screen(NamedTuple):
@@ -34,27 +36,78 @@ class Screen(NamedTuple):
         return self.kind == "prompt" and not self.draft
 
 
-def read(text: str) -> Screen:
-    """Of a capture, with or without its styles: with them, what is dim on the prompt line is nobody's draft."""
-    styled = [FOREIGN.sub("", line) for line in text.split("\n")]
-    lines = [STYLE.sub("", line).rstrip(" \r") for line in styled]
+class Page(NamedTuple):
+    """A capture, taken apart once. `box`: the numbers of the rules around the prompt line."""
+
+    lines: list[str]
+    styled: list[str]
+    ended: bool
+    box: tuple[int, int] | None
+    dialog: Dialog | None
+
+    @property
+    def footer(self) -> list[str]:
+        return self.lines[self.box[1] + 1 :] if self.box else []
+
+    @property
+    def above(self) -> list[str]:
+        return self.lines[max(0, self.box[0] - ABOVE) : self.box[0]] if self.box else []
+
+
+def page(text: str) -> Page:
+    """With or without its styles. Of a text that is no screen at all only the end is read."""
+    if len(text) > MOST:
+        text = text[-MOST:]
+    if "\x1b" in text or "\x0e" in text or "\x0f" in text:
+        text = FOREIGN.sub("", text)
+    styled = text.split("\n")
+    plain = STYLE.sub("", text).split("\n") if "\x1b" in text else styled
+    lines = [line.rstrip(" \r") for line in plain]
     while lines and not lines[-1]:
         lines.pop()
+    if lines and PANEL in lines[-1]:
+        lines = without_panel(lines)
     if has_ended(lines):
-        return Screen("ended")
-    rules = [at for at, line in enumerate(lines) if RULE.fullmatch(line)]
+        return Page(lines, styled, True, None, None)
+    rules = [at for at, line in enumerate(lines) if is_rule(line)]
     box = box_of(lines, rules)
-    if box is None:
-        dialog = screen_dialogs.find(lines, rules)
-        return Screen("dialog", dialog=dialog) if dialog else Screen("unknown")
-    top, bottom = box
-    footer = lines[bottom + 1 :]
-    if any("Usage limit reached" in line for line in footer):
+    return Page(lines, styled, False, box, None if box else screen_dialogs.find(lines, rules))
+
+
+def read(text: str) -> Screen:
+    """Of a capture, with or without its styles: with them, what is dim on the prompt line is nobody's draft."""
+    return of(page(text))
+
+
+def of(seen: Page) -> Screen:
+    if seen.ended:
+        return Screen("ended")
+    if seen.box is None:
+        return Screen("dialog", dialog=seen.dialog) if seen.dialog else Screen("unknown")
+    top, bottom = seen.box
+    if any("Usage limit reached" in line for line in seen.footer):
         return Screen("dialog", dialog=Dialog("limit", (), -1))
-    draft = draft_of(lines[top + 1 : bottom], styled[top + 1 : bottom])
-    if is_busy(lines[max(0, top - ABOVE) : top], footer):
-        return Screen("busy", draft)
-    return Screen("prompt", draft)
+    draft = draft_of(seen.lines[top + 1 : bottom], seen.styled[top + 1 : bottom])
+    return Screen("busy" if is_busy(seen.above, seen.footer) else "prompt", draft)
+
+
+def without_panel(lines: list[str]) -> list[str]:
+    """Without what a wide client draws at the right, behind a line from the top of the screen to its end."""
+    found = lines[-1].find(PANEL, NARROWEST) if lines else -1
+    if found < 0 or len(lines) < LOWEST or any(line[found : found + 1] != PANEL for line in lines[-LOWEST:]):
+        return lines
+    cut = [line[:found].rstrip() if line[found : found + 1] == PANEL else line for line in lines]
+    while cut and not cut[-1]:
+        cut.pop()
+    return cut
+
+
+def is_rule(line: str) -> bool:
+    """Drawn right across: it begins and ends with what is drawn, whatever is written in between."""
+    if not line or line[-1] not in DRAWN:
+        return False
+    begin = line.lstrip(" ")
+    return len(line) - len(begin) <= 4 and len(begin) > 8 and not begin[:8].strip(DRAWN)
 
 
 def has_ended(lines: Sequence[str]) -> bool:

@@ -67,7 +67,7 @@ ALL = (
         "autoCompactThreshold",
         NUMBER,
         None,
-        "Context use in % at which an agent gets /compact; over 100: never (not yet in use)",
+        "Context use in % at which an agent gets /compact; over 100: never",
         low=1,
     ),
     Key("createPullRequests", SWITCH, False, "Do agents open a pull request for their work (not yet in use)"),
@@ -96,7 +96,7 @@ ALL = (
     ),
     Key("tmux.socket", TEXT, "ib", "The tmux socket (tmux -L) of the agents", chars=LETTERS + "-._"),
     Key("board.dsn", TEXT, None, "Postgres of the board; unset: a file of its own (not yet in use)"),
-    Key("notify.perHour", NUMBER, 30, "How many automatic notices an hour wake the primary (not yet in use)"),
+    Key("notify.perHour", NUMBER, 30, "How many automatic notices an hour wake the primary"),
 )
 KEYS = {key.name: key for key in ALL}
 SECTIONS = frozenset(name[:at] for name in KEYS for at, letter in enumerate(name) if letter == ".")

@@ -11,25 +11,36 @@ DIALOGS = (QUESTION, PLAN, PERMISSION)
 ASKING = {"AskUserQuestion": QUESTION, "ExitPlanMode": PLAN}
 LISTENER = "ib listen"  # it waits for us: with it alone in the background nothing is at work
 LONGEST_REASON = 100
+SLOWEST = 60.0  # no hook takes longer
 ENDED = {"prompt_input_exit": "left by /exit", "logout": "logged out"}  # `other` says nothing to anybody
 
 
 class Standing:
-    """A state, its reason, when it was noted; while compacting, what to come back to."""
+    """A state, its reason, when it was noted; while compacting, what to come back to. `mono`: when the last hook began,
+    by a clock that nobody sets. `said` and `silent`, at the end of a turn, are for the event alone."""
 
-    __slots__ = ("at", "before", "reason", "state")
+    __slots__ = ("at", "before", "mono", "reason", "said", "silent", "state")
 
     def __init__(self, state: str = "", reason: str = "", at: float = 0.0, before: "tuple[str, str] | None" = None):
         self.state = state
         self.reason = reason
         self.at = at
         self.before = before
+        self.mono = 0.0
+        self.said = ""
+        self.silent = False
 
 
 def after(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
     """The state after this event; None when it stays as it is."""
     now = said(name, body, last)
-    return None if now is None or (now.state, now.reason) == (last.state, last.reason) else now
+    same = now is not None and (now.state, now.reason) == (last.state, last.reason)
+    return None if same and not is_new_client(name, body) else now
+
+
+def is_new_client(name: str, body: "dict[str, Any]") -> bool:
+    """Whatever the last one was at, it is over: others may have noted how it ended, so the new one is noted anyhow."""
+    return name == "SessionStart" and body.get("source") in ("startup", "resume")
 
 
 def said(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
@@ -49,7 +60,8 @@ def said(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
     if name == "PostCompact":
         return compacted(body, last)
     if name == "SessionStart":  # it lives again; what it does next its prompt tells
-        return Standing(WAITING, INPUT) if last.state == STOPPED else None
+        again = last.state == STOPPED or (last.state != "" and is_new_client(name, body))
+        return Standing(WAITING, INPUT) if again else None
     if name == "SessionEnd":
         return None if body.get("reason") == "clear" else Standing(STOPPED, ENDED.get(word(body.get("reason")), ""))
     return None
@@ -59,10 +71,32 @@ def ended(body: "dict[str, Any]") -> Standing:
     from ibstatus.rules import turn_ends
 
     message = body.get("last_assistant_message")
-    state = turn_ends.end_of(message) if isinstance(message, str) else ""
+    text = message if isinstance(message, str) else ""
+    state = turn_ends.end_of(text)
     if state:
-        return Standing(state)
-    return Standing(RUNNING, BACKGROUND) if is_at_work(body.get("background_tasks")) else Standing(WAITING, INPUT)
+        found = Standing(state, INPUT if state == WAITING else "")
+    elif is_at_work(body.get("background_tasks")):
+        found = Standing(RUNNING, BACKGROUND)
+    else:
+        found = Standing(WAITING, INPUT)
+        found.silent = True
+    found.said = turn_ends.last_words(text)
+    return found
+
+
+def is_late(mono: float, now: float, last: Standing) -> bool:
+    """Did this hook begin before one whose word is already here? After a reboot that clock begins anew."""
+    behind = last.mono - mono
+    return mono > 0 and 0 < behind < SLOWEST and now - last.at < 2 * SLOWEST
+
+
+def late(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
+    """What came late changes nothing, except what a compaction comes back to."""
+    found = said(name, body, Standing()) if last.state == COMPACTING else None
+    if found is None or found.state in (COMPACTING, STOPPED):
+        return None
+    known = Standing(last.state, last.reason, last.at, (found.state, found.reason))
+    return None if known.before == last.before else known
 
 
 def is_at_work(tasks: object) -> bool:

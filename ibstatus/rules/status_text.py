@@ -7,6 +7,7 @@ from ibstatus.rules import ages, fleet, listing
 
 LONGEST_ID = 40
 LONGEST_PROMPT = 40
+LONGEST_ASKED = 60
 RUNGS = {
     "waiter": "the Stop hook that waits between turns",
     "watch": "the FileChanged hook",
@@ -38,12 +39,13 @@ def tree(agents: Sequence[Agent]) -> str:
 
 
 def state(agent: Agent) -> str:
-    return f"{agent.state}:{listing.shown(agent.reason)}" if agent.reason else agent.state
+    return f"{agent.state} ({listing.shown(agent.reason)})" if agent.reason else agent.state
 
 
 def prompt(agent: Agent) -> str:
     marks = f"[{', '.join(map(listing.shown, agent.marks))}] " if agent.marks else ""
-    return f"({agent.problem})" if agent.problem else marks + cut(listing.shown(agent.prompt), LONGEST_PROMPT)
+    asks = f"  asks: {cut(listing.shown(agent.asks), LONGEST_ASKED)}" if agent.asks else ""
+    return f"({agent.problem})" if agent.problem else marks + cut(listing.shown(agent.prompt), LONGEST_PROMPT) + asks
 
 
 def cut(text: str, longest: int) -> str:

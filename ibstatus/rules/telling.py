@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+QUIET = b'"quiet":true'
 KNOWN = ("ts", "from", "type", "msg", "id")
 
 
@@ -45,6 +46,12 @@ def told(data: bytes, start: int, fresh_from: int) -> Told:
             result.skipped.append(f"skipped {len(raw)} bytes at offset {at} of the queue: no JSON object")
         at += len(raw) + 1
     return result
+
+
+def is_quiet(data: bytes) -> bool:
+    """Only lines that ring nobody: they are told with the next one that does, or at the next prompt."""
+    marked = data.count(QUIET)
+    return marked > 0 and all(value.get("quiet") is True for value in told(data, 0, 0).values)
 
 
 def taken(raw: bytes, at: int, again: bool) -> "dict[str, Any] | None":

@@ -104,3 +104,38 @@ def result(content: object) -> str:
 def one_line(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= LONGEST else words[:LONGEST] + "…"
+
+
+INTERRUPTED = "[Request interrupted by user"
+LIMITS = ("rate_limit", "rate_limit_error")
+
+
+def ending(tail: bytes) -> tuple[str, str, str, str] | None:
+    """(state, reason, when, what was read) of the last entry of a conversation, where that ended its turn without a
+    hook; state '' when it did not. None when nothing can be read. The first line may be torn."""
+    for raw in reversed(tail.split(b"\n")):
+        value = entry(raw) if raw.strip() else None
+        if value is None or value.get("type") not in ("user", "assistant"):
+            continue
+        said, when = one_line(" ".join(plain(value))), value.get("timestamp")
+        at = when if isinstance(when, str) else ""
+        if value.get("type") == "user" and said.startswith(INTERRUPTED):
+            return "waiting", "input", at, "interrupted"
+        if value.get("isApiErrorMessage") is True:
+            if value.get("error") in LIMITS:
+                return "rate_limited", "", at, said
+            return "waiting", "error: " + one_line(str(value.get("error") or said)), at, said
+        return "", "", at, "its last entry ends no turn"
+    return None
+
+
+def plain(value: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of one entry, as they are."""
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        yield content
+    for block in content if isinstance(content, list) else ():
+        text = block.get("text") if isinstance(block, dict) else None
+        if isinstance(text, str):
+            yield text

@@ -2,6 +2,7 @@
 
 COMPLETE = "I HAVE COMPLETED THE GOAL"
 WAITING = "WAITING"
+LONGEST = 300
 STATES = {COMPLETE: "complete", WAITING: "waiting"}
 
 BLANK = " \t\r\x0b\x0c\x1c\x1d\x1e\x85\xa0\u2028\u2029\u200b\u200c\u200d\u2060\ufeff"
@@ -21,3 +22,10 @@ def end_of(message: str) -> str:
             return STATES.get(line.lstrip(BEFORE).rstrip(AFTER), "")
         end = start - 1
     return ""
+
+
+def last_words(message: str) -> str:
+    """The end of a message in one line that steers no terminal."""
+    text = "".join([char if char.isprintable() else " " for char in message[-4 * LONGEST :]])
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST else "…" + words[1 - LONGEST :]

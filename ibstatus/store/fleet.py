@@ -23,6 +23,46 @@ def records(place: places.Place) -> list[Record]:
     return found
 
 
+class Records:
+    """The same, read on: only a meta.json that is another file than before, or has changed, is read again."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.place = place
+        self.known: dict[str, tuple[tuple[int, int, int, int], Record]] = {}
+
+    def read(self) -> list[Record]:
+        found: dict[str, tuple[tuple[int, int, int, int], Record]] = {}
+        loose = []
+        for name in names_of(self.place):
+            mark = mark_of(f"{self.place.agent_dir(name)}/meta.json")
+            known = self.known.get(name)
+            if mark is not None and known is not None and known[0] == mark:
+                found[name] = known
+                continue
+            record = record_of(self.place, name)
+            if record is not None and mark is not None:
+                found[name] = (mark, record)
+            elif record is not None:
+                loose.append(record)
+        self.known = found
+        return sorted([*(entry[1] for entry in found.values()), *loose], key=lambda record: record.id)
+
+
+def names_of(place: places.Place) -> list[str]:
+    try:
+        return [name for name in disk.listdir(place.home + "/agents") if lines.is_unicode(name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def mark_of(path: str) -> tuple[int, int, int, int] | None:
+    try:
+        status = disk.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def record_of(place: places.Place, agent: str) -> Record | None:
     folder = place.agent_dir(agent)
     try:
@@ -38,10 +78,15 @@ def record_of(place: places.Place, agent: str) -> Record | None:
 
 def session_of(place: places.Place, record: Record) -> str:
     """The name of the agent's tmux session: as written down, when it can be ours; else as it must be."""
+    return written_session(record) or f"ittybitty-{repo_id(place)}-{record.id}"
+
+
+def written_session(record: Record) -> str:
+    """As meta.json has it, when it can be ours; or ''."""
     written = record.meta.get("tmux_session")
     if isinstance(written, str) and written.startswith("ittybitty-") and written.endswith("-" + record.id):
         return written
-    return f"ittybitty-{repo_id(place)}-{record.id}"
+    return ""
 
 
 def repo_id(place: places.Place) -> str:

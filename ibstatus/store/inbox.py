@@ -27,11 +27,14 @@ def path_of(place: places.Place, agent: str) -> str:
     return place.agent_dir(agent) + "/inbox.jsonl"
 
 
-def put(place: places.Place, writer: str, to: str, sender: str, verified: bool, text: str, now: float) -> "Item":
-    """A message to an agent; FileNotFoundError when there is no such agent."""
+def put(
+    place: places.Place, writer: str, to: str, sender: str, verified: bool, text: str, now: float, key: str = ""
+) -> "Item":
+    """A message to an agent; FileNotFoundError when there is no such agent. `key`: its id, taken before."""
     with locks.Lock(place.lock("agent-" + to)):
         disk.stat(place.agent_dir(to))
-        item: Item = {"id": ids.take(place, "in", sender, now), "ts": stamps.utc(now), "from": sender, "msg": text}
+        key = key or ids.take(place, "in", sender, now)
+        item: Item = {"id": key, "ts": stamps.utc(now), "from": sender, "msg": text}
         if not verified:
             item["verified"] = False
         write(place, to, item)
@@ -80,17 +83,32 @@ def held(place: places.Place, agent: str, key: str) -> str:
     return next((str(line["msg"]) for line in telling.told(data, 0, 0).values if line["id"] == key), "")
 
 
-def unread(place: places.Place, agent: str) -> Unread:
-    """What its voice has not told; of what was told, but never confirmed, the next prompt tells again."""
+def unread(place: places.Place, agent: str, unconfirmed: bool = False) -> Unread:
+    """What its voice has not told; of what was told, but never confirmed, the next prompt tells again.
+    `unconfirmed`: that counts too, since the turn that was told it is over."""
     seen = queue.view_of(path_of(place, agent))
     try:
-        cursor = cursors.read(place, cursors.INBOX + agent) or delivery.first(0)
-        at, data = seen.read(delivery.told_up_to(seen.fitted(cursor)), seen.end)
+        cursor = seen.fitted(cursors.read(place, cursors.INBOX + agent) or delivery.first(0))
+        at, data = seen.read(cursor.done if unconfirmed else delivery.told_up_to(cursor), seen.end)
         end = seen.end
     finally:
         seen.close()
     told = telling.told(data, at, 0)
     return Unread(end, told.fresh, list(dict.fromkeys(str(value["from"]) for value in told.values)))
+
+
+def telling_of(place: places.Place, agent: str) -> tuple[int, str]:
+    """(up to where it was told, under which prompt): another one once it was told again."""
+    cursor = cursors.read(place, cursors.INBOX + agent)
+    return (cursor.offered, cursor.prompt) if cursor is not None else (0, "")
+
+
+def told_at(place: places.Place, agent: str) -> float:
+    """When its voice spoke or was confirmed last; wall clock."""
+    try:
+        return disk.stat(place.cursor(cursors.INBOX + agent)).st_mtime
+    except OSError:
+        return 0.0
 
 
 def is_told(place: places.Place, agent: str, end: int) -> bool:

@@ -20,10 +20,20 @@ def notify(
 
 
 def post(
-    place: places.Place, writer: str, item: str, kind: str, sender: str, verified: bool, text: str, now: float
+    place: places.Place,
+    writer: str,
+    item: str,
+    kind: str,
+    sender: str,
+    verified: bool,
+    text: str,
+    now: float,
+    quiet: bool = False,
 ) -> None:
-    """The queue line of a message or question that has its id already."""
+    """The queue line of what has its id already. `quiet`: it rings nobody, and is told with what comes next."""
     line = form(item, kind, sender, verified, text, now)
+    if quiet:
+        line["quiet"] = True
     with locks.Lock(place.lock("queue")):
         done = queue.add(place, lines.encode(line))
     finish(place, writer, line, done, now)

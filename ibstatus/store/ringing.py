@@ -11,7 +11,8 @@ OLD_QUESTION = 300.0
 
 
 def unheard(place: places.Place, session: str) -> tuple[int, bytes]:
-    """(where the news ends, its lines) that stand behind what this session was told; (0, b'') without any."""
+    """(where the news ends, its lines) that stand behind what this session was told; (0, b'') without any that
+    would be worth a ring."""
     seen = queue.view(place)
     try:
         known = cursors.read(place, names.cursor_file(session))
@@ -21,7 +22,8 @@ def unheard(place: places.Place, session: str) -> tuple[int, bytes]:
         own = cursors.read(place, names.listener_file(session))
         if own is not None:
             heard = max(heard, min(own.done, seen.end))
-        return (seen.end, seen.read(heard, seen.end)[1]) if seen.end > heard else (0, b"")
+        news = seen.read(heard, seen.end)[1] if seen.end > heard else b""
+        return (seen.end, news) if news and not telling.is_quiet(news) else (0, b"")
     finally:
         seen.close()
 

@@ -19,40 +19,80 @@ FLAGS = disk.O_RDWR | disk.O_NOFOLLOW | disk.O_NONBLOCK | disk.O_CLOEXEC
 SET_BACK = 3600.0  # a clock that went back by less than this: the order of events is worth more than their times
 
 
-def working(place: places.Place, agent: str, session: str, now: float, began: bool = True) -> None:
+def working(place: places.Place, agent: str, session: str, now: float, began: bool = True, mono: float = 0.0) -> None:
     """A turn begins or goes on: whatever the session waited for, it has it."""
-    note(place, agent, session, "UserPromptSubmit" if began else "PostToolBatch", {}, now)
+    note(place, agent, session, "UserPromptSubmit" if began else "PostToolBatch", {}, now, mono)
 
 
-def note(place: places.Place, agent: str, session: str, name: str, body: "dict[str, Any]", now: float) -> None:
-    """One event of a session. Only a change is noted; of a session or agent that nobody knows, nothing."""
+def note(
+    place: places.Place,
+    agent: str,
+    session: str,
+    name: str,
+    body: "dict[str, Any]",
+    now: float,
+    mono: float = 0.0,
+) -> None:
+    """One event of a session. Only a change is noted; of a session or agent that nobody knows, nothing.
+
+    `mono`: when its hook began. A hook that is slower than the next one of its session does not undo what that said."""
     path = path_of(place, agent, session)
-    if not path or standing.after(name, body, read(path)) is None:
+    if not path:
+        return
+    known = read(path)
+    if standing.after(name, body, known) is None and not (agent and mono > known.mono):
         return
     fd = opened(path, agent)
     if fd < 0:
         return
     try:
         disk.flock(fd, disk.LOCK_EX)  # two hooks of a session: the history gets their words in the order of this file
-        last = parsed(disk.pread(fd, LONGEST, 0))
-        new = standing.after(name, body, last)
-        if new is not None:
-            new.at = last.at if 0 < last.at - now < SET_BACK else now
-            data = form(new)
-            disk.pwrite(fd, data, 0)
-            disk.ftruncate(fd, len(data))
-            from ibstatus.store import spool  # only for what is new
-
-            spool.note(place, agent or names.cursor_file(session), new.at, event(agent, session, new))
+        take(fd, place, agent, session, name, body, now, mono)
     finally:
         disk.close(fd)
+
+
+def take(
+    fd: int, place: places.Place, agent: str, session: str, name: str, body: "dict[str, Any]", now: float, mono: float
+) -> None:
+    last = parsed(disk.pread(fd, LONGEST, 0))
+    if standing.is_late(mono, now, last):
+        corrected = standing.late(name, body, last)
+        if corrected is not None:
+            corrected.mono = last.mono
+            put(fd, corrected)
+        return
+    new = standing.after(name, body, last)
+    if new is None:
+        if last.state and mono != last.mono:
+            last.mono = mono or last.mono
+            put(fd, last)
+        return
+    new.at = last.at if 0 < last.at - now < SET_BACK else now
+    new.mono = mono or last.mono
+    from ibstatus.store import spool  # only for what is new
+
+    # The event first: after a kill in between it is noted twice, not never.
+    spool.note(place, agent or names.cursor_file(session), new.at, event(agent, session, new))
+    put(fd, new)
+
+
+def put(fd: int, new: "Standing") -> None:
+    data = form(new)
+    disk.pwrite(fd, data, 0)
+    disk.ftruncate(fd, len(data))
 
 
 def event(agent: str, session: str, new: "Standing") -> "dict[str, object]":
     who: dict[str, object] = {"who": agent} if agent else {"who": words.PRIMARY, "session": session}
     if new.state == standing.STOPPED:
         return {"kind": "agent.stopped", **who, "reason": new.reason}
-    return {"kind": "agent.state", **who, "state": new.state, "reason": new.reason}
+    found = {"kind": "agent.state", **who, "state": new.state, "reason": new.reason}
+    if new.said:
+        found["said"] = new.said
+    if new.silent:
+        found["silent"] = True
+    return found
 
 
 def path_of(place: places.Place, agent: str, session: str) -> str:
@@ -90,6 +130,8 @@ def read(path: str) -> "Standing":
 
 def form(known: "Standing") -> bytes:
     value: dict[str, object] = {"state": known.state, "reason": known.reason, "at": known.at}
+    if known.mono:
+        value["mono"] = known.mono
     if known.before is not None:
         value["before"] = list(known.before)
     return lines.encode(value).encode() + b"\n"
@@ -106,9 +148,12 @@ def parsed(data: bytes) -> "Standing":
     state, reason, at, before = (value.get(key) for key in ("state", "reason", "at", "before"))
     if not isinstance(state, str) or not isinstance(reason, str) or not isinstance(at, int | float):
         return standing.Standing()
+    found = standing.Standing(state, reason, float(at))
     if isinstance(before, list) and len(before) == 2 and all(isinstance(part, str) for part in before):
-        return standing.Standing(state, reason, float(at), (before[0], before[1]))
-    return standing.Standing(state, reason, float(at))
+        found.before = (before[0], before[1])
+    mono = value.get("mono")
+    found.mono = float(mono) if isinstance(mono, int | float) else 0.0
+    return found
 
 
 def forget(place: places.Place, session: str) -> None:

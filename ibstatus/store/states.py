@@ -20,7 +20,8 @@ class States:
             pass  # the history is in disorder: what was said before still holds
         try:
             fd = disk.open(self.place.events, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
-        except OSError:
+        except OSError:  # there is none, or it was rotated away this moment: what it said stands in the older one
+            self.rest_of_rotated()
             return self.told
         try:
             status = disk.fstat(fd)
@@ -37,7 +38,9 @@ class States:
         """What was appended to the file that we knew before it was rotated away; all of it, when we knew none."""
         older = self.place.events + ".1"
         try:
-            if not self.inode or disk.stat(older).st_ino == self.inode:
+            inode = disk.stat(older).st_ino
+            if self.inode in (0, inode):
+                self.inode = inode
                 self.take(disk.read_file(older)[self.offset :])
         except OSError:
             return

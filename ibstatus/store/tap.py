@@ -56,6 +56,8 @@ class Tap:
         if seen.end <= cursor.done:
             return telling.Told()
         at, data = seen.read(cursor.done, seen.end)
+        if telling.is_quiet(data):
+            return telling.Told()
         told = telling.told(data, at, cursor.offered)
         self.move(delivery.Cursor(cursor.done, seen.end, delivery.UNTOLD))
         if told.values:

@@ -5,15 +5,17 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 
 import ibstatus
 from ibstatus.drivers import daemon
 from ibstatus.errors import IbError
+from ibstatus.model.records import Agent
 from ibstatus.rules import duties
 from ibstatus.store import atomic, config, disk, home, locks, places, snapshot, spool
 from ibstatus.supervisor import acting, clocks
+from ibstatus.supervisor.caring import Caring
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.publishing import Publisher
 from ibstatus.supervisor.rousing import Rousing
@@ -36,6 +38,7 @@ class Supervisor:
         self.clock = clock
         self.publisher = Publisher(place, log)
         self.rousing = Rousing(place, log)
+        self.caring = Caring(place, log)
         self.past = duties.Past()
         self.package = package_state()
         self.repository = inode_of(place.common)
@@ -50,14 +53,32 @@ class Supervisor:
         self.listen_to_signals(watching)
         try:
             while not self.ended:
+                began = time.monotonic()
                 wait = self.tried()
+                watching.looked(time.monotonic() - began)
                 self.log.complain("watching", watching.deaf)
                 if not self.ended:
-                    watching.wait(wait)
+                    self.rest(watching, wait)
                     watching.follow()
         finally:
             watching.close()
+            self.publisher.scanner.close()
         return self.ended
+
+    def rest(self, watching: Watching, wait: float) -> None:
+        """Until there is news or the next look is due; meanwhile the scan ticks, and what it sees is news, too."""
+        until = self.clock().mono + wait
+        scanner = self.publisher.scanner
+        while not self.ended:
+            now = self.clock()
+            if watching.wait(min(until, scanner.again()) - now.mono) or self.clock().mono >= until:
+                return
+            now = self.clock()
+            if now.mono >= scanner.again() and (self.has_slept(now) or scanner.tick(now)):
+                return
+
+    def has_slept(self, now: duties.Clock) -> bool:
+        return self.past.clock is not None and duties.has_slept(self.past.clock, now)
 
     def tried(self) -> float:
         """A round; one bad file must not end the supervisor, it is said and looked at again."""
@@ -98,15 +119,26 @@ class Supervisor:
             self.displaced = sorted([*self.displaced, *(self.clock().mono + after for after in DISPLACED_AFTER)])
         self.tidy(now)
         self.rousing.look(seen.agents, now.mono)
+        self.care(seen.agents, now, due.slept)
         snapshot.touch(self.place, began)
         if due.leave:
             self.ended = "nobody needs it"
         return self.pause(due, now)
 
+    def care(self, agents: Sequence[Agent], now: duties.Clock, slept: bool) -> None:
+        """One agent that it cannot care for must not keep the rest from being published."""
+        try:
+            self.caring.look(agents, now, slept=slept)
+        except Exception:
+            self.log.complain("caring", traceback.format_exc())
+        else:
+            self.log.complain("caring", "")
+
     def pause(self, due: duties.Due, now: duties.Clock) -> float:
         interval = float(config.value(self.place, "status_node.update_interval"))
         held = [now.mono + LOOK_AGAIN] if self.publisher.held else []
-        wanted = [at for at in (due.again, self.rousing.again(now.mono)) if at is not None]
+        asked = (due.again, self.rousing.again(now.mono), self.caring.again(now.mono))
+        wanted = [at for at in asked if at is not None]
         times = [now.mono + interval, *held, *self.displaced[:1], *wanted]
         return max(0.0, min(times) - self.clock().mono)
 
@@ -224,7 +256,10 @@ def once(place: places.Place) -> str | None:
         log = Log(daemon.log_of(place))
         recover(place, log)
         supervisor = Supervisor(place, lock, log, clocks.now)
-        supervisor.look(at_once=True)
+        try:
+            supervisor.look(at_once=True)
+        finally:
+            supervisor.publisher.scanner.close()
         if supervisor.displaced:
             time.sleep(DISPLACED_AFTER[0])
             acting.look_at_displaced(place, time.time())

@@ -1,14 +1,19 @@
 """Publishing what was seen: status.json for programs, the node in CLAUDE.md for the user's Claude."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 import ibstatus
-from ibstatus.ops import fleet
+from ibstatus.ops import fleet, sight
 from ibstatus.ops.node import NOTHING, Keeper
 from ibstatus.rules import duties, lines
 from ibstatus.rules import fleet as known
+from ibstatus.rules.sights import Sight
+from ibstatus.store import fleet as files
 from ibstatus.store import places, snapshot, states
 from ibstatus.supervisor.log import Log
+from ibstatus.supervisor.scanning import Scanner
 
 
 class Publisher:
@@ -23,11 +28,16 @@ class Publisher:
         self.seq = last[0].seq if last is not None else 0
         self.before = fleet.by_id(last[0].agents) if last is not None else {}
         self.held = False
+        self.records = files.Records(place)
+        self.scanner = Scanner(place, log)
 
     def look(self, past: duties.Past, now: duties.Clock) -> tuple[fleet.Seen, duties.Fleet, duties.Past]:
         """Everything once; the same reduced to what decides; and the past with what CLAUDE.md shows at this moment."""
-        seen = fleet.look(self.place, self.states, self.before, now.wall)
+        records = self.records.read()
+        sights = self.scan(records, now, past.clock is not None and duties.has_slept(past.clock, now))
+        seen = fleet.look(self.place, self.states, self.before, now.wall, sights, records)
         self.before = fleet.by_id(seen.agents)
+        self.scanner.published = self.before
         broken = [f"{agent.id}: {agent.problem}" for agent in seen.agents if agent.problem]
         self.log.complain("agents", "; ".join(broken))
         shown = self.keeper.shown(now.wall)
@@ -39,6 +49,15 @@ class Publisher:
         content = None if shown == NOTHING and wanted != NOTHING else shown.content  # what is gone comes back at once
         past = past._replace(shown=content, shown_questions=shown.questions, shown_ages=shown.ages)
         return seen, duties.Fleet(key_of(seen), *wanted, needed), past
+
+    def scan(self, records: Sequence[files.Record], now: duties.Clock, slept: bool) -> dict[str, Sight]:
+        """What the terminals show; asked again only where it is time, somebody is new, or the machine has slept."""
+        self.scanner.aim(sight.targets(self.place, records, self.states.told), self.before)
+        if slept:
+            self.scanner.forget()
+        if slept or self.scanner.is_new() or now.mono >= self.scanner.again():
+            self.scanner.tick(now)
+        return self.scanner.seen(now)
 
     def publish(self, seen: fleet.Seen, now: duties.Clock) -> None:
         self.seq += 1

@@ -12,19 +12,22 @@ from ibstatus.supervisor.log import Log
 
 LOOK_AGAIN = 1.0  # while one is being woken
 Mark = tuple[int, int, int]
+Heard = tuple[Mark, float | None]  # and since when it rests
 
 
 class Waiting(NamedTuple):
-    """An agent with mail: its state when we tried last, how often in vain, when to try again."""
+    """An agent with mail: its state when we tried last, how often in vain, when to try again.
+    `again`: it was told, and its turn came to nothing."""
 
     state: tuple[str, str]
     tries: int
     due: float
+    again: bool = False
 
     @property
     def can_hear(self) -> bool:
-        """One that has ended waits for its next state, not for a time."""
-        return self.state[0] != standing.STOPPED
+        """One that has ended, or is held by a limit, waits for its next state, not for a time."""
+        return self.state[0] not in (standing.STOPPED, standing.LIMITED)
 
 
 class Rousing:
@@ -33,7 +36,8 @@ class Rousing:
     def __init__(self, place: places.Place, log: Log) -> None:
         self.place = place
         self.log = log
-        self.quiet: dict[str, Mark] = {}  # inboxes as they were when nothing in them was unheard
+        self.quiet: dict[str, Heard] = {}  # inboxes as they were when nothing in them was unheard
+        self.vain: dict[str, int] = {}  # how often they were told what no turn has taken in
         self.waiting: dict[str, Waiting] = {}
         self.said: dict[str, str] = {}  # what came of the last tries
         self.thread: threading.Thread | None = None
@@ -43,6 +47,7 @@ class Rousing:
         known = {agent.id for agent in agents}
         self.waiting = {name: entry for name, entry in self.waiting.items() if name in known}
         self.quiet = {name: mark for name, mark in self.quiet.items() if name in known}
+        self.vain = {name: count for name, count in self.vain.items() if name in known}
         for agent in agents:
             self.note(agent, now)
         if self.thread is not None and self.thread.is_alive():
@@ -54,17 +59,33 @@ class Rousing:
     def note(self, agent: Agent, now: float) -> None:
         mark = mark_of(self.place, agent.id)
         said = self.said.pop(agent.id, "")
-        if mark is None or self.quiet.get(agent.id) == mark or not inbox.unread(self.place, agent.id).ids:
-            if mark is not None:
-                self.quiet[agent.id] = mark
+        if mark is None:
             self.waiting.pop(agent.id, None)
+            return
+        heard = (mark, agent.since if rousing.rests(agent.state, agent.reason) else None)
+        if self.quiet.get(agent.id) == heard:
+            self.waiting.pop(agent.id, None)
+            return
+        again = not inbox.unread(self.place, agent.id).ids
+        if again and not self.is_unconfirmed(agent):
+            self.quiet[agent.id] = heard
+            self.waiting.pop(agent.id, None)
+            if heard[1] is not None:
+                self.vain.pop(agent.id, None)
             return
         state = (agent.state, agent.reason)
         before = self.waiting.get(agent.id)
-        if before is None or before.state != state:
-            self.waiting[agent.id] = Waiting(state, 0, now)
+        if before is None or before.state != state or before.again != again:
+            vain = self.vain.get(agent.id, 0)
+            self.waiting[agent.id] = Waiting(state, 0, now + (rousing.pause(vain) if again else 0.0), again)
         elif said:
-            self.waiting[agent.id] = Waiting(state, before.tries + 1, now + rousing.pause(before.tries))
+            self.waiting[agent.id] = Waiting(state, before.tries + 1, now + rousing.pause(before.tries), again)
+
+    def is_unconfirmed(self, agent: Agent) -> bool:
+        """It was told something in a turn that ended before the agent took it in: an error, or Esc."""
+        if not rousing.rests(agent.state, agent.reason) or not inbox.unread(self.place, agent.id, True).ids:
+            return False
+        return inbox.told_at(self.place, agent.id) < (agent.since or 0.0)
 
     def again(self, now: float) -> float | None:
         """When the next look is due; None while nobody waits."""
@@ -81,7 +102,11 @@ class Rousing:
 
         for name in names:
             try:
-                self.said[name] = rouse.rouse(self.place, name).state
+                entry = self.waiting.get(name)
+                again = entry is not None and entry.again
+                if again:
+                    self.vain[name] = self.vain.get(name, 0) + 1
+                self.said[name] = rouse.rouse(self.place, name, again).state
             except (OSError, IbError) as error:
                 self.said[name] = "unknown"
                 self.log.complain("rousing " + name, f"could not wake {name}: {error}")

@@ -1,5 +1,6 @@
 """Waiting for something to happen: files change, or the time has come."""
 
+import importlib
 import os
 import threading
 import time
@@ -12,7 +13,21 @@ from ibstatus.store import places
 
 FRUITLESS = ("opened", "closed_no_write", "closed")
 PAUSE = 1.0
-TOGETHER = 0.02  # what happens within this time is one news
+PAIRING = (("inotify_move_event_grouper", "InotifyMoveEventGrouper"), ("inotify_buffer", "InotifyBuffer"))
+TOGETHER = 0.01  # what happens within this time is one news
+SHARE = 0.2  # of the time, for looks at what is new
+SAVED = 0.5  # seconds of looks that may come in one burst
+
+
+def hurry() -> None:
+    """watchdog keeps everything back for half a second behind a file that was moved away, to pair the two halves of a
+    rename; a fold moves the spools, so each event of a hook would wait for it."""
+    for module, name in PAIRING:
+        try:
+            pairing = getattr(importlib.import_module("watchdog.observers." + module), name)
+        except Exception:  # another system, another version
+            continue
+        pairing.delay = 0.0
 
 
 class Ears(FileSystemEventHandler):
@@ -50,9 +65,11 @@ class Watching:
     def __init__(self, place: places.Place) -> None:
         self.place = place
         self.ears = Ears(place)
+        hurry()
         self.observer: BaseObserver = Observer()
         self.watches: dict[str, ObservedWatch] = {}
         self.deaf = ""
+        self.credit, self.since = SAVED, time.monotonic()
         self.observer.start()
         self.follow()
 
@@ -75,15 +92,23 @@ class Watching:
                 self.deaf = f"changes in {folder} cannot be watched: {error.strerror}"
 
     def wait(self, seconds: float) -> bool:
-        """True when something happened. Mail is news at once; of the rest there is one a second, however much it is."""
-        if not self.ears.urgent.wait(max(0.0, min(PAUSE, seconds))):
-            self.ears.rung.wait(max(0.0, seconds - PAUSE))
-        rung = self.ears.rung.is_set()
-        if rung:
-            time.sleep(TOGETHER)
+        """True when something happened. News is told at once; only in a storm, when looks have taken more than their
+        share of the time, it waits for a while, and mail does not."""
+        if not self.ears.rung.wait(max(0.0, seconds)):
+            return False
+        time.sleep(TOGETHER)
+        credit = self.credit + (time.monotonic() - self.since) * SHARE
+        if credit < 0:
+            self.ears.urgent.wait(min(PAUSE, -credit / SHARE))
         self.ears.urgent.clear()
         self.ears.rung.clear()
-        return rung
+        return True
+
+    def looked(self, cost: float) -> None:
+        """So long the last look took."""
+        now = time.monotonic()
+        self.credit = max(-PAUSE * SHARE, min(SAVED, self.credit + (now - self.since) * SHARE) - cost)
+        self.since = now
 
     def wake(self) -> None:
         self.ears.rung.set()

@@ -119,3 +119,26 @@ def test_what_is_unusual_about_an_agent_is_shown(ib, repo) -> None:
     assert "[yolo] x" in shown
     assert "[no-worktree] x" in shown
     assert "2 agents, 1 alive (10 max)" in shown
+
+
+def test_resume_needs_names_or_all_and_never_both(ib) -> None:
+    for words in ([], ["--all", "w"], ["--force", "w"], ["--dry-run"]):
+        done = ib("resume", *words)
+        assert (done.code, "say --all" in done.err) == (2, True), words
+
+
+def test_resume_all_without_agents_is_nothing_to_do(ib) -> None:
+    done = ib("resume", "--all", "--json")
+
+    assert (done.code, done.json()) == (0, {"plan": [], "left": [], "resumed": [], "failed": {}})
+
+
+def test_several_are_resumed_and_who_cannot_be_is_said(ib, repo, agent) -> None:
+    agent(repo, "a")
+    agent(repo, "b")
+
+    done = ib("resume", "a", "nobody", "b", "--json")
+
+    assert (done.code, done.json()) == (1, [])
+    assert done.err.count("was not started by ib new-agent") == 2
+    assert "There is no agent 'nobody'" in done.err

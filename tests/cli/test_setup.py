@@ -17,6 +17,7 @@ from ibstatus.model import words
 from ibstatus.ops import doctor, init, say, uninstall
 from ibstatus.rules import identity
 from ibstatus.store import disk, exclude, locks, places
+from tests import forked
 from tests.conftest import PROJECT, Done, git
 from tests.store import layouts
 
@@ -503,9 +504,7 @@ def test_killed_at_a_file_operation(
     for at in range(1, 1000, STEP):
         if options[0] == "uninstall":
             say.send_to_primary(repo, me, [f"? message {at}"], "", 1_700_000_000)
-        argv = [sys.executable, "-m", "tests.faults", "KILL", str(at), "--", *options]
-        env = {**os.environ, "PYTHONPATH": str(PROJECT)}
-        ended = subprocess.run(argv, cwd=repo.root, env=env, capture_output=True, check=False).returncode
+        ended = forked.run([*options], repo.root, dict(os.environ), None, forked.KILL, at)[0]
         assert ended in (PASSED, -signal.SIGKILL), at
         if options[0] == "uninstall" and not Path(repo.home, "user-messages.json").exists():
             assert f"message {at}" in kept_mail(), at

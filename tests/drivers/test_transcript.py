@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.drivers.claude import transcript
+from ibstatus.rules import transcript as rules
 from ibstatus.store import meta, places
 from tests.conftest import PROJECT, make_agent
 
@@ -130,3 +131,36 @@ def test_an_agent_without_a_worktree_never_shows_the_users_sessions(repo: places
     put(transcript.folder(str(config), repo.root), SESSION.replace("1", "2"), 200)
 
     assert transcript.path_of(repo, "w1") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[Request interrupted by user]", ("waiting", "input", "interrupted")),
+        ("[Request interrupted by user for tool use]", ("waiting", "input", "interrupted")),
+        ("go on", ("", "", "its last entry ends no turn")),
+    ],
+)
+def test_how_a_conversation_ends(text: str, expected: tuple[str, str, str]) -> None:
+    raw = json.dumps({"type": "user", "message": {"content": [{"type": "text", "text": text}]}, "timestamp": "T"})
+    data = b'torn"}\n' + raw.encode() + b'\n{"type":"summary"}\n\xff\n'
+
+    found = rules.ending(data)
+
+    assert found is not None
+    assert (found[0], found[1], found[3]) == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "reason"),
+    [("rate_limit", "rate_limited", ""), ("server_error", "waiting", "error: server_error")],
+)
+def test_a_conversation_that_ends_in_an_error(error: str, state: str, reason: str) -> None:
+    content = [{"type": "text", "text": "API Error"}]
+    value = {"type": "assistant", "message": {"content": content}, "isApiErrorMessage": True, "error": error}
+
+    found = rules.ending(json.dumps(value).encode())
+
+    assert found is not None
+    assert found[:2] == (state, reason)
+    assert rules.ending(b"\x00\xff" * 99) is None

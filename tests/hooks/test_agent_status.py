@@ -11,7 +11,7 @@ import pytest
 
 from ibstatus.model import words
 from ibstatus.rules import names
-from ibstatus.store import disk, events, notices, places, standing, states
+from ibstatus.store import disk, events, notices, places, spool, standing, states
 from tests.conftest import make_agent
 from tests.hooks.conftest import Answered, Session, run_hook
 from tests.hooks.payloads import ALL, ident, recorded
@@ -74,7 +74,7 @@ def test_compacting_comes_back_to_what_was(entered: places.Place, worker: str) -
     tell(entered, worker, "PreCompact.manual")
     tell(entered, worker, "PostCompact.manual")
 
-    assert states_of(entered) == ["waiting", "compacting", "waiting"]
+    assert states_of(entered) == ["waiting input", "compacting", "waiting input"]
 
 
 def test_the_primary_is_told_apart_by_its_session(entered: places.Place) -> None:
@@ -234,3 +234,67 @@ def test_hooks_at_the_same_moment_leave_the_history_in_the_order_of_the_file(
     last = standing.read(standing.path_of(entered, worker, "s"))
     assert f"{last.state} {last.reason}".strip() == noted[-1]
     assert all(before != after for before, after in pairwise(noted))
+
+
+def test_the_end_of_a_turn_tells_what_was_said(entered: places.Place, worker: str) -> None:
+    long = "x" * 5000 + "\n\nShall I \x1b[31mgo on\u202e?\n"
+    tell(entered, worker, "Stop", last_assistant_message=long)
+    quiet = states.States(entered).catch_up()["w1"]
+    standing.working(entered, worker, "s", time.time())
+    tell(entered, worker, "Stop", last_assistant_message="Which one?\n\nWAITING")
+    asking = states.States(entered).catch_up()["w1"]
+
+    assert (quiet.state, quiet.reason, quiet.silent) == ("waiting", "input", True)
+    assert quiet.said.endswith("Shall I [31mgo on ?")
+    assert len(quiet.said) <= 300
+    assert quiet.said.isprintable()
+    assert (asking.reason, asking.said, asking.silent) == ("input", "Which one? WAITING", False)
+
+
+def test_a_hook_that_is_slower_than_the_next_event_does_not_undo_it(entered: places.Place, worker: str) -> None:
+    standing.note(entered, worker, "s", "UserPromptSubmit", {}, NOW, 100.0)
+    standing.note(entered, worker, "s", "Stop", {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}, NOW, 103.0)
+    standing.note(entered, worker, "s", "PermissionRequest", {"tool_name": "Bash"}, NOW, 102.0)
+    standing.note(entered, worker, "s", "UserPromptSubmit", {}, NOW, 104.0)
+    standing.note(entered, worker, "s", "PostToolBatch", {}, NOW, 105.0)
+    standing.note(entered, worker, "s", "PermissionRequest", {"tool_name": "Bash"}, NOW, 104.5)
+
+    assert states_of(entered) == ["running", "complete", "running"]
+
+
+def test_a_hook_knows_when_it_began(entered: places.Place, worker: str) -> None:
+    tell(entered, worker, "Stop")
+    first = standing.read(standing.path_of(entered, worker, "")).mono
+    tell(entered, worker, "Stop")
+
+    assert 0 < first <= standing.read(standing.path_of(entered, worker, "")).mono
+    assert first < time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def test_after_a_crash_the_next_turn_is_noted(entered: places.Place, worker: str) -> None:
+    """Nobody told the standing of the crash: what it says is of the client that is gone."""
+    standing.working(entered, worker, "s", time.time())
+    spool.note(entered, worker, time.time(), {"kind": "agent.stopped", "who": worker, "reason": "was killed"})
+    standing.note(entered, worker, "s", "SessionStart", {"source": "resume"}, time.time())
+    standing.working(entered, worker, "s", time.time())
+
+    assert states_of(entered) == ["running", "stopped was killed", "waiting input", "running"]
+
+
+def test_a_hook_that_is_killed_in_between_is_made_good_by_the_next(
+    entered: places.Place, worker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    standing.working(entered, worker, "s", NOW)
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "pwrite", killed)
+        with pytest.raises(KeyboardInterrupt):
+            standing.note(entered, worker, "s", "Stop", {}, NOW)
+    assert states_of(entered)[-1] == "waiting input"
+
+    standing.working(entered, worker, "s", NOW)
+    standing.note(entered, worker, "s", "Stop", {}, NOW)
+
+    assert states_of(entered)[-1] == "waiting input"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import meta, spool
+from ibstatus.store import events, locks, meta, spool
 from tests.conftest import Done
 from tests.until import until
 
@@ -60,3 +60,13 @@ def test_an_old_word_of_its_hooks_is_not_taken_for_the_new_session(ib, repo, tmu
     mail = Path(repo.agent_dir("w1"), "inbox.jsonl")
     until(lambda: mail.exists() and "runs again" in mail.read_text())
     until(lambda: agent(ib)["state"] == "waiting")
+
+
+def test_a_limit_in_the_first_turn_is_no_dialog_of_the_start(ib, repo) -> None:
+    assert ib("new-agent", "--name", "w1", "> limit usage").code == 0
+    until(lambda: agent(ib)["state"] == "rate_limited")
+    until(lambda: not locks.is_held(repo.lock("attend-w1")))
+
+    events.fold(repo)
+    reasons = [event.get("reason") for event in events.read(repo) if event["kind"] == "agent.state"]
+    assert "permission" not in reasons

@@ -223,3 +223,16 @@ def test_a_branch_that_is_being_rebased_is_active(place: places.Place, tmp_path:
 
     assert (done.removed, [name for name, _ in done.failed], done.undo) == ([], ["foo"], "")
     assert "agent/foo" in git(place.root, "for-each-ref")
+
+
+def test_a_scratch_folder_that_is_older_than_the_agent(place: places.Place, agent: Agent, scratch: Path) -> None:
+    name = scratch.name.removeprefix("ib-")
+    agent(place, name)
+    meta.change(place, name, created_epoch=time.time() - 60)
+    long_ago = time.time() - 3600
+    os.utime(scratch, (long_ago, long_ago))
+    kill.kill(place, [name], "user", "killed", silent)
+
+    seen = one(place, name)
+
+    assert (seen.state, seen.reason) == ("unknown", "older than its agent")

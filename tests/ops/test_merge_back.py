@@ -154,3 +154,19 @@ def test_a_kill_between_branch_and_checkout_is_completed(repo: places.Place, age
 
     merge_back.take_back(repo, facts, lambda text: None)
     assert heads_and_files(repo.root) == before
+
+
+def test_a_merge_that_was_amended_is_named_and_left(repo: places.Place, agent: Agent, facts) -> None:
+    commit(agent(repo, "w"), "new.txt", "new\n")
+    commit(Path(repo.root), "ours.txt", "ours\n")
+    merged(repo)
+    git(repo.root, "commit", "-q", "--amend", "-m", "with a better message")
+    amended = tip(repo.root)
+
+    said: list[str] = []
+    merge_back.take_back(repo, facts, said.append)
+
+    assert tip(repo.root) == amended
+    assert f"git revert -m 1 {amended[:12]}" in said[0]
+    git(repo.root, "revert", "--no-edit", "-m", "1", amended[:12])
+    assert not Path(repo.root, "new.txt").exists()

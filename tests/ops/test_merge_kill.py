@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.drivers import git_unwind
 from ibstatus.ops import merge, recover
 from ibstatus.rules import identity
 from ibstatus.store import agents, home, meta, operations, places
 from tests.conftest import git, make_repo, run_ib
 from tests.gitwork import commit, subjects, tip
+from tests.until import until
 
 pytestmark = pytest.mark.usefixtures("tmux")
 Agent = Callable[..., Path]
@@ -161,3 +163,52 @@ def test_a_git_that_died_with_us_is_cleaned_up_after(repo: places.Place, agent: 
     assert not Path(repo.root, "a").exists()
     assert merge.merge(repo, USER, merge.Wish("w", cwd=repo.root), lambda lines: True, lambda text: None)
     assert Path(repo.root, "a/new.txt").exists()
+
+
+def test_a_git_that_a_hook_holds_up_is_waited_for(repo: places.Place, agent: Agent, tmp_path: Path) -> None:
+    """The merge is killed while `git update-ref` sits in the user's hook: the branch moves a moment later."""
+    home.enter(repo)
+    commit(agent(repo, "w"), "new.txt", "new\n")
+    hook = Path(repo.common, "hooks/reference-transaction")
+    hook.parent.mkdir(exist_ok=True)
+    there, go = tmp_path / "there", tmp_path / "go"
+    hook.write_text(
+        f'#!/bin/sh\n[ "$1" = prepared ] || exit 0\ngrep -q refs/heads/main || exit 0\n'
+        f": > {there}\nwhile [ ! -e {go} ]; do sleep 0.05; done\n"
+    )
+    hook.chmod(0o755)
+    argv = [sys.executable, "-m", "ibstatus", "merge", "w", "--force"]
+    with subprocess.Popen(argv, cwd=repo.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        until(there.exists)
+        running.kill()
+
+    said: list[str] = []
+    recover.everything(repo, said.append)
+    assert "still moving a branch" in said[0]
+    assert agents.exists(repo, "w")
+    go.touch()
+    until(lambda: "write new.txt" in subjects(repo.root))
+    recover.everything(repo)
+
+    assert not agents.exists(repo, "w")
+    assert git(repo.root, "status", "--porcelain") == ""
+    assert Path(repo.root, "new.txt").exists()
+
+
+def test_what_a_sparse_checkout_leaves_out_stays_out(repo: places.Place, agent: Agent) -> None:
+    for path in ("in/one.txt", "out/two.txt"):
+        commit(Path(repo.root), path, "one\n")
+    home.enter(repo)
+    worker = agent(repo, "w")
+    git(worker, "rm", "-q", "-r", "out")
+    git(worker, "commit", "-q", "-m", "without it")
+    commit(worker, "in/one.txt", "two\n")
+    git(repo.root, "sparse-checkout", "set", "in")
+    before, after = tip(repo.root), tip(worker)
+    (Path(repo.root) / "in/one.txt").write_text("two\n")  # as far as a git got that was killed
+
+    assert git_unwind.put_back(repo.root, "refs/heads/main", before, after) == ""
+
+    assert (Path(repo.root) / "in/one.txt").read_text() == "one\n"
+    assert not (Path(repo.root) / "out").exists()
+    assert git(repo.root, "status", "--porcelain") == ""

@@ -13,6 +13,7 @@ from ibstatus.rules import identity
 from ibstatus.store import home, locks, messages, notices, operations, places, questions, queue, undo_log
 from tests.conftest import make_agent, make_repo
 from tests.ops.test_undo import killed_everywhere
+from tests.until import until
 
 NOW = 1_800_000_000.0
 ME = identity.Caller(identity.PERSON, "user")
@@ -124,3 +125,15 @@ def test_a_listener_that_is_none_is_left_alone(repo: places.Place) -> None:
         nuke.end_listeners(repo, said.append)
 
     assert said == ["The listener default does not end"]
+
+
+def test_clients_are_ended_together_and_leave_what_they_said(ib, repo, tmux, fake_claude: Path) -> None:
+    for name in ("a", "b", "c"):
+        assert ib("new-agent", "--name", name, f"Task {name}\n> wait").code == 0
+    until(lambda: {one["state"] for one in ib("list", "--json").json()} == {"waiting"})
+
+    assert ib("nuke", "--force").code == 0
+
+    assert tmux("list-sessions") == ""
+    logs = sorted(Path(repo.home, "archive").glob("*/output.log"))
+    assert [word for log, word in zip(logs, "abc", strict=True) if f"Task {word}" in log.read_text()] == ["a", "b", "c"]

@@ -77,3 +77,12 @@ def test_it_fits_and_nothing_gets_out(
     assert all(" " <= char != "\x7f" for line in inside for char in line)
     starts = ("Texts in", "Open questions", "Agents", "Unsettled", "- ", "{", "…", "There are")
     assert all(line.startswith(starts) or line == "" for line in inside)
+
+
+def test_what_a_dialog_asks_stands_with_the_agent() -> None:
+    agent = {"id": "a", "state": "waiting", "reason": "permission", "asks": "Run <b>rm</b>?\n" + "x" * 500}
+
+    row = overview.row(agent, 0.0)
+
+    assert row.startswith('- a: waiting ("permission"), asks "Run \\u003cb>rm\\u003c/b>?\\nxxx')
+    assert len(row) < 250

@@ -50,3 +50,13 @@ def test_no_text_of_an_agent_steers_the_terminal() -> None:
 
     for text in (status_text.rows([agent]), status_text.tree([agent])):
         assert text.isprintable()
+
+
+def test_what_is_asked_stands_behind_the_task() -> None:
+    agent = Agent("a", "waiting", "1m", "Build it", reason="permission", asks="Run rm -rf build? " + "x" * 99)
+
+    row = status_text.rows([agent])
+
+    assert "  waiting (permission)  " in row
+    assert "Build it  asks: Run rm -rf build? " in row
+    assert row.endswith("…")

@@ -20,6 +20,7 @@ from ibstatus.ops import load_config as proof
 from ibstatus.rules import identity, json_edits, settings, settings_text
 from ibstatus.rules.settings import PROJECT, USER
 from ibstatus.store import config, places
+from tests import forked
 from tests.conftest import PROJECT as HERE
 from tests.conftest import make_repo, run_ib
 from tests.faults import Faults
@@ -323,13 +324,8 @@ class TestFaults:
         outcomes = set()
         for number in range(1, 200):
             file.write_text(old)
-            done = subprocess.run(
-                [sys.executable, "-m", "tests.faults", "KILL", str(number), "--", "config", "set", "fps", "2"],
-                cwd=repo.root,
-                env={**os.environ, "PYTHONPATH": str(HERE)},
-                capture_output=True,
-                check=False,
-            ).returncode
+            words = ["config", "set", "fps", "2"]
+            done = forked.run(words, repo.root, dict(os.environ), None, forked.KILL, number)[0]
             outcomes.add(file.read_text())
             if done == 77:
                 break

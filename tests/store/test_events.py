@@ -2,14 +2,14 @@
 
 import errno
 import json
-import subprocess
-import sys
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ibstatus.store import events, home, places, spool
+from tests import forked
 from tests.conftest import PROJECT, Done
 from tests.faults import Faults
 
@@ -68,11 +68,10 @@ def test_a_fold_that_is_killed_anywhere_is_completed_by_the_next(repo: places.Pl
     events.fold(repo)
     for at in range(1, 200):
         spool.note(repo, "cli", NOW + 100 + at, {"kind": "message.rung", "who": "a", "id": f"late-{at}"})
-        argv = [sys.executable, "-m", "tests.faults", "KILL", str(at), "--", "events"]
-        done = subprocess.run(argv, cwd=repo.root, env=child_environment(), capture_output=True, check=False)
+        ended = forked.run(["events"], repo.root, dict(os.environ), None, forked.KILL, at)[0]
         events.fold(repo)
         assert told(repo) == noted + [f"late-{number}" for number in range(1, at + 1)]
-        if done.returncode == 77:
+        if ended == 77:
             break
     assert 10 < at < 199
 

@@ -117,7 +117,7 @@ def test_nothing_new_costs_one_stat_an_agent(repo: places.Place, monkeypatch: py
     make_agent(repo, "w1")
     turned = Turned(repo)
     post(repo, "mail")
-    turned.rousing.quiet["w1"] = rousing.mark_of(repo, "w1") or (0, 0, 0)
+    turned.rousing.quiet["w1"] = (rousing.mark_of(repo, "w1") or (0, 0, 0), None)
     agents = turned.agents()
     asked: list[str] = []
     real_stat, real_open = disk.stat, disk.open

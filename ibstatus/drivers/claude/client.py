@@ -3,7 +3,7 @@
 from typing import Any
 
 from ibstatus.drivers.claude import command, transcript
-from ibstatus.rules import agent_settings, hook_commands, screen_dialogs, screens
+from ibstatus.rules import agent_settings, hook_commands, screen_dialogs, screen_rules, screen_states, screens
 from ibstatus.rules.screen_dialogs import Dialog
 from ibstatus.store import places
 
@@ -20,6 +20,19 @@ class Claude:
     transcript_of = staticmethod(transcript.path_of)
     said = staticmethod(transcript.as_text)
     reader = transcript.Reader
+
+    def __init__(self, rules: screen_rules.Rules | None = None, version: str = "") -> None:
+        """`rules`: about screens, the user's with ours; without them ours alone."""
+        self.rules = rules
+        self.version = version
+
+    def shown(self, text: str) -> screen_states.Shown:
+        """What one capture says of the session's state."""
+        return screen_states.shown(text, self.rules, self.version)
+
+    def with_rules(self, rules: screen_rules.Rules) -> "Claude":
+        """The same client, with the user's rules about screens."""
+        return type(self)(rules, self.version)
 
     def answer(self, dialog: Dialog, yolo: bool) -> str:
         """What ib itself answers at a start: trust is what making an agent here has given. '' for anything else."""

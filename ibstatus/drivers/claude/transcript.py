@@ -1,15 +1,17 @@
 """The transcript that the client keeps of a session: where it is, and what it says as text."""
 
 import os
+import stat
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ibstatus.rules import terminal_text, transcript
 from ibstatus.store import meta, places
 
 SESSION = 36  # a uuid; other files beside it are of subagents
 LONGEST_LINE = 64 << 20
+TAIL = 64 << 10
 
 
 def folder(config: str, cwd: str) -> str:
@@ -91,3 +93,28 @@ def as_text(path: str, last: int | None = None) -> str:
             kept.pop()
         kept.extend([*said.rstrip("\n").split("\n"), ""])
     return terminal_text.last("\n".join(kept), last)
+
+
+class Tail(NamedTuple):
+    """The end of a transcript and when it was last written to; `why` it could not be read."""
+
+    data: bytes
+    changed: float
+    why: str = ""
+
+
+def tail(path: str) -> Tail:
+    """Its last 64 KiB."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        return Tail(b"", 0.0, f"the transcript cannot be read: {error.strerror}")
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            return Tail(b"", 0.0, "the transcript is no file")
+        return Tail(os.pread(fd, TAIL, max(0, status.st_size - TAIL)), status.st_mtime)
+    except OSError as error:
+        return Tail(b"", 0.0, f"the transcript cannot be read: {error.strerror}")
+    finally:
+        os.close(fd)

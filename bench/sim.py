@@ -1,0 +1,25 @@
+"""A day of fifty agents, with everything real but the model and the clock: how long, and which promises hold."""
+
+import json
+import subprocess
+import time
+
+from bench.ground import Row, ib, repository
+
+AGENTS, HOURS, SEED = 50, 24, 1
+BAR = 600.0
+
+
+def measure() -> list[Row]:
+    with repository(watched=False) as place:
+        began = time.monotonic()
+        argv = ib("sim", "--agents", str(AGENTS), "--hours", str(HOURS), "--seed", str(SEED), "--json")
+        done = subprocess.run(argv, cwd=place.root, capture_output=True, text=True, check=False)
+        spent = time.monotonic() - began
+    report = json.loads(done.stdout)
+    broken = [one["name"] for one in report["promises"] if one["broken"]]
+    acts = sum(report["acts"].values())
+    return [
+        Row(f"`ib sim --agents {AGENTS} --hours {HOURS}`, {acts} acts", f"{spent:.0f} s", f"{BAR:.0f} s", spent < BAR),
+        Row("promises that it broke", ", ".join(broken) or "none", "none", not broken),
+    ]

@@ -1,0 +1,71 @@
+"""All processes of this user with what they say of themselves: one pass, whatever the number of agents."""
+
+import os
+from typing import NamedTuple
+
+import psutil
+
+from ibstatus.rules.process_text import Process
+
+ID, TOKEN = "IB_AGENT_ID", "IB_AGENT_TOKEN"
+
+
+class Pass(NamedTuple):
+    """`hidden`: how many of this user's the system would not let us look into."""
+
+    found: list[Process]
+    hidden: int
+
+
+def look() -> Pass:
+    """Ourselves left out."""
+    found: list[Process] = []
+    hidden = 0
+    mine = os.getuid()
+    for process in psutil.process_iter():
+        try:
+            if process.pid == os.getpid() or process.uids().real != mine:
+                continue
+            with process.oneshot():
+                env = process.environ()
+                found.append(told(process, env))
+        except psutil.AccessDenied:
+            hidden += 1
+        except (psutil.Error, OSError):
+            continue
+    return Pass(found, hidden)
+
+
+def told(process: psutil.Process, env: dict[str, str]) -> Process:
+    argv = tuple(process.cmdline())
+    marked = ID in env or TOKEN in env
+    return Process(
+        pid=process.pid,
+        parent=process.ppid(),
+        started=process.create_time(),
+        argv=argv or (process.name(),),
+        agent=env.get(ID, ""),
+        token=env.get(TOKEN, ""),
+        cwd=folder_of(process),
+        terminal=(process.terminal() or "") if marked else "",
+    )
+
+
+def folder_of(process: psutil.Process) -> str:
+    try:
+        return process.cwd().removesuffix(" (deleted)")
+    except (psutil.Error, OSError):
+        return ""
+
+
+def end(pid: int, started: float) -> bool:
+    """TERM, then KILL; nobody who was given the number since."""
+    from ibstatus.drivers import ending
+
+    try:
+        process = psutil.Process(pid)
+        if abs(process.create_time() - started) > 0.01:
+            return False
+    except psutil.Error:
+        return False
+    return ending.end([process], [process])

@@ -1,0 +1,23 @@
+"""What `ib doctor` says of the agents: who was cut off, and which rules about screens are left out."""
+
+from collections.abc import Iterator
+
+from ibstatus.model.records import Finding
+from ibstatus.ops import fleet, resume_all
+from ibstatus.rules import health, recovery
+from ibstatus.store import places
+from ibstatus.store import screen_rules as rules
+
+
+def cut_off(place: places.Place) -> Iterator[Finding]:
+    names = resume_all.cut_off(place, fleet.show(place).agents)
+    if names:
+        yield Finding("note", "agents", recovery.notice(len(names)), "ib resume --all")
+
+
+def screen_rules(place: places.Place) -> Iterator[Finding]:
+    broken = rules.problems(place)
+    for text in broken:
+        yield Finding("warn", "screen-rules", text, "ib parse-state -v FILE tells more")
+    if not broken:
+        yield health.ok("screen-rules", "what screens mean is known")

@@ -1,0 +1,93 @@
+"""Which processes are of this repository, and which of them have lost their agent."""
+
+from typing import NamedTuple
+
+from ibstatus.drivers import daemon, own_processes, tmux
+from ibstatus.errors import IbError
+from ibstatus.ops import session
+from ibstatus.rules import process_text
+from ibstatus.rules.process_text import Home, Own, Seat
+from ibstatus.store import disk, fleet, operations, places, removal, tap, tokens, undo_log
+
+
+class Found(NamedTuple):
+    """`hidden`: how many of this user's processes could not be looked into."""
+
+    owned: list[Own]
+    hidden: int
+
+
+def find(place: places.Place) -> Found:
+    """One look at all processes, one question to each tmux server; nothing is ended."""
+    seen = own_processes.look()
+    return Found(process_text.owned(seen.found, home_of(place), seats(place)), seen.hidden)
+
+
+def orphans(place: places.Place) -> list[Own]:
+    return [own for own in find(place).owned if own.orphan]
+
+
+def end(place: places.Place, own: Own) -> None:
+    """Looked at again right before: its agent may have been resumed, its number given to another."""
+    if own not in orphans(place):
+        raise IbError(f"Process {own.pid} is gone, or is no orphan any more", hint="ib list --processes")
+    if not own_processes.end(own.pid, own.started):
+        raise IbError(f"Process {own.pid} was gone already", hint="ib list --processes")
+
+
+def end_clients(place: places.Place, agent: str) -> None:
+    """What has outlived its terminal would go on with the very conversation that is resumed."""
+    for own in orphans(place):
+        if own.agent == agent and own.what in (process_text.LAUNCHER, process_text.CLIENT):
+            own_processes.end(own.pid, own.started)
+
+
+def home_of(place: places.Place) -> Home:
+    known = {record.id: tokens.of(place, record.id).decode("ascii", "replace") for record in fleet.records(place)}
+    for record in undo_log.all_of(place):
+        path = f"{undo_log.folder(place, record.name)}/{undo_log.AGENT}/token"
+        known.setdefault(record.agent, token_in(path))
+    return Home(place.root, place.home, place.safe, {name: one for name, one in known.items() if one}, named(place))
+
+
+def token_in(path: str) -> str:
+    try:
+        return disk.read_ours(path, tokens.LONGEST).strip().decode("ascii", "replace")
+    except OSError:
+        return ""
+
+
+def named(place: places.Place) -> dict[int, str]:
+    """By the locks that they hold and the bells that they wait at. A pid alone proves nothing: its words must, too."""
+    found: dict[int, str] = {}
+    try:
+        leaves = disk.listdir(place.bells)
+    except OSError:
+        leaves = []
+    for leaf in leaves:
+        pid = leaf.partition(".")[0]
+        if pid.isdigit():
+            found[int(pid)] = "waiter"
+    for reader in removal.listeners(place):
+        pid = tap.holder(place, reader)
+        if pid.isdigit():
+            found[int(pid)] = "listener"
+    supervisor = daemon.holder(place)
+    return {**found, supervisor.pid: "supervisor"} if supervisor is not None else found
+
+
+def seats(place: places.Place) -> dict[str, Seat]:
+    records = fleet.records(place)
+    sockets = {record.id: session.socket_of(place, record) for record in records}
+    there = {socket: tmux.panes(socket) for socket in set(sockets.values())}
+    found: dict[str, Seat] = {}
+    for record in records:
+        panes = there[sockets[record.id]]
+        pane = panes.get(fleet.session_of(place, record)) if panes is not None else None
+        began = record.meta.get("started")
+        started = float(began) if isinstance(began, int | float) else 0.0
+        unknown = panes is None or (pane is None and "tmux_session" not in record.meta)  # made by hand: elsewhere
+        unknown = unknown or operations.is_at_work(place, record.id)
+        alive = None if unknown else pane is not None and not pane.dead
+        found[record.id] = Seat(alive, pane.pid if pane is not None else 0, started)
+    return found

@@ -1,0 +1,158 @@
+"""resume --all: after a crash, a reboot or a dead tmux server, whoever was cut off is brought back, one by one."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ibstatus.drivers import clients
+from ibstatus.errors import IbError
+from ibstatus.model.records import Agent
+from ibstatus.ops import attend, authority, fleet, pause, slots, spawn_plan, start
+from ibstatus.ops import recover as recovering
+from ibstatus.rules import authority as family
+from ibstatus.rules import fleet as judging
+from ibstatus.rules import identity, recovery
+from ibstatus.store import config, disk, events, home, operations, places
+from ibstatus.store import fleet as files
+from ibstatus.store import standing as standings
+
+Say = Callable[[str], None]
+NEXT_AFTER = 5.0  # the next one does not wait longer for the one before
+LOOK_EVERY = 0.1
+
+
+class Plan(NamedTuple):
+    steps: list[recovery.Step]
+    left: list[recovery.Left]
+
+
+class Resumed(NamedTuple):
+    """`failed`: agent and why."""
+
+    resumed: list[str]
+    left: list[recovery.Left]
+    failed: list[tuple[str, IbError]]
+
+
+def plan(place: places.Place, caller: identity.Caller, say: Say) -> Plan:
+    """Nothing is changed by it but what a killed command has left half done."""
+    if not home.look(place):
+        return Plan([], [])
+    recovering.everything(place, say)
+    managers = authority.managers(place)
+    records = [one for one in files.records(place) if not family.refusal(caller, one.id, managers, "resume")]
+    found = [recovery.judged(seen) for seen in facts(place, records)]
+    created = {one.id: judging.created_of(one.meta) or 0.0 for one in records}
+    steps = recovery.in_order([one for one in found if isinstance(one, recovery.Step)], created)
+    most = int(config.value(place, "maxAgents"))
+    fitting, others = recovery.fitted(steps, most - slots.living(place) if steps else 0, most)
+    return Plan(fitting, [*others, *(one for one in found if isinstance(one, recovery.Left))])
+
+
+def facts(place: places.Place, records: Sequence[files.Record]) -> list[recovery.Facts]:
+    living = fleet.sessions(place, list(records))
+    heard = histories(place, records)
+    return [
+        recovery.Facts(
+            one.id,
+            one.meta,
+            living[one.id],
+            heard.get(one.id, recovery.Heard()),
+            said_last(place, one.id),
+            clients.of(one.meta).has_begun(place, one.id),
+            disk.exists(start.worktree_of(place, one.id, one.meta)),
+            has_client(one.meta),
+            operations.is_at_work(place, one.id),
+        )
+        for one in records
+    ]
+
+
+def histories(place: places.Place, records: Sequence[files.Record]) -> dict[str, recovery.Heard]:
+    """One reading for all; where the history is lost, what each agent's own hooks left is taken."""
+    created = {one.id: judging.created_of(one.meta) or 0.0 for one in records}
+    try:
+        events.fold(place)
+    except OSError:
+        pass  # what was said before still holds
+    told: list[dict[str, Any]] = []
+    for path in (place.events + ".1", place.events):
+        try:
+            data = disk.read_file(path)
+        except OSError:
+            continue
+        lines = [line for line in data.split(b"\n") if b'"agent.st' in line or b'"merge.failed' in line]
+        told += events.parsed(b"\n".join(lines))
+    found = recovery.heard(told, created)
+    for agent in created:
+        last = standings.read(standings.path_of(place, agent, ""))
+        if agent not in found and last.state not in ("", "stopped"):
+            found[agent] = recovery.Heard(last.state, last.reason, last.at)
+    return found
+
+
+def said_last(place: places.Place, agent: str) -> str:
+    """Why its session ended, as its own hooks have said."""
+    last = standings.read(standings.path_of(place, agent, ""))
+    return last.reason if last.state == "stopped" else ""
+
+
+def has_client(known: dict[str, Any]) -> bool:
+    if os.access(str(known.get("client")), os.X_OK):
+        return True
+    try:
+        return bool(spawn_plan.client())
+    except IbError:
+        return False
+
+
+def carry_out(place: places.Place, wanted: Plan, say: Say) -> Resumed:
+    """Each is looked at again right before: a person or another command may have been quicker."""
+    resumed: list[str] = []
+    left: list[recovery.Left] = []
+    failed: list[tuple[str, IbError]] = []
+    for step in wanted.steps:
+        now = again(place, step.id)
+        if isinstance(now, recovery.Left):
+            left.append(now)
+            continue
+        try:
+            pause.bring_up(place, step.id, quiet=now.how == recovery.WAIT)
+        except IbError as error:
+            failed.append((step.id, error))
+            continue
+        say(f"Resumed {step.id}: it {recovery.MEANING[now.how]}")
+        resumed.append(step.id)
+        if step is not wanted.steps[-1]:
+            wait_until_up(place, step.id)
+    return Resumed(resumed, left, failed)
+
+
+def again(place: places.Place, agent: str) -> recovery.Step | recovery.Left:
+    record = files.record_of(place, agent)
+    return recovery.judged(facts(place, [record])[0]) if record is not None else recovery.Left(agent, "gone")
+
+
+def wait_until_up(place: places.Place, agent: str) -> None:
+    """Not ten clients at once: each needs a core while it starts."""
+    deadline = time.monotonic() + NEXT_AFTER
+    try:
+        while time.monotonic() < deadline and not attend.is_settled(place, agent):
+            time.sleep(LOOK_EVERY)
+    except IbError:
+        return  # tmux does not answer: the next one's own look will say so
+
+
+def cut_off(place: places.Place, agents: Sequence[Agent]) -> list[str]:
+    """Their ids; nothing is read while nobody's session has ended."""
+    over = {agent.id for agent in agents if judging.is_over(agent)}
+    if not over:
+        return []
+    records = [one for one in files.records(place) if one.id in over and "client" in one.meta]
+    heard = histories(place, records) if records else {}
+    seen = [
+        recovery.Facts(one.id, one.meta, False, heard.get(one.id, recovery.Heard()), said_last(place, one.id))
+        for one in records
+    ]
+    return [one.id for one in seen if recovery.is_cut_off(one)]

@@ -1,0 +1,56 @@
+"""What a captured screen says of a session, and which rules were tried for it."""
+
+import sys
+
+from ibstatus.errors import IbError, refused
+from ibstatus.rules import screen_states
+from ibstatus.rules.screen_asks import harmless
+from ibstatus.rules.screen_states import Shown, Tried
+from ibstatus.store import disk, places, screen_rules
+
+
+def state(file: str, client: str) -> tuple[Shown, list[str]]:
+    """The answer, and how it came about: the kind of screen, then a line for each rule that was tried."""
+    rules = screen_rules.of(place())
+    if rules.broken:
+        wrong = rules.broken[0]
+        more = f" (and {len(rules.broken) - 1} more)" if len(rules.broken) > 1 else ""
+        raise IbError(
+            f"{wrong.path} cannot be used{f', line {wrong.line}' if wrong.line else ''}{more}",
+            cause=wrong.why,
+            hint="mend it; until then what is wrong in it is left out everywhere else",
+        )
+    found, tried, layouts = screen_states.explained(content(file), rules, client)
+    kind = "screen: " + ", ".join(sorted(layouts - {"any"})) if layouts else "screen: empty"
+    return found, [kind, *map(line_of, tried), *([] if found.rule != "none" else ["no rule fits"])]
+
+
+def place() -> places.Place | None:
+    """The rules of a repository count inside of it; elsewhere the user's."""
+    try:
+        return places.here()
+    except IbError:
+        return None
+
+
+def content(file: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else disk.read_file(file)
+    except OSError as error:
+        raise refused(f"read {file}", error) from error
+    return data.decode("utf-8", "replace")
+
+
+def line_of(tried: Tried) -> str:
+    rule = tried.rule
+    where = f"tail {rule.tail}" if rule.where == "tail" else rule.where if rule.match else rule.on
+    source = f" [{rule.source}]" if rule.source else ""
+    if not tried.fits:
+        return f"  no   {rule.name} ({where}){source}"
+    return f"  yes  {rule.name} ({where}){source}: {harmless(tried.line) or 'always'}"
+
+
+def told(found: Shown) -> list[str]:
+    """What else the rule says, a line each."""
+    said = (("rule", found.rule), ("reason", found.reason), ("asks", found.asks), ("idle", "yes" if found.idle else ""))
+    return [f"{name}: {value}" for name, value in said if value]

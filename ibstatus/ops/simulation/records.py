@@ -1,0 +1,66 @@
+"""What a simulation writes down of what it did and saw: all that the promises are judged by."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Sent(NamedTuple):
+    """A message on its way: its mark stands in its text. `heard`: how often its reader was told it; `again`: of these,
+    how often marked as a repeat."""
+
+    mark: str
+    reader: str
+    at: float
+    heard: int = 0
+    again: int = 0
+
+
+class Wrong(NamedTuple):
+    """A state that was published and not so, for how many simulated seconds."""
+
+    who: str
+    at: float
+    wanted: str
+    shown: str
+    seconds: float
+    act: str = ""
+
+
+class Limit(NamedTuple):
+    """`resumed` is None when nobody woke the agent after its limit."""
+
+    who: str
+    reset: float
+    resumed: float | None
+
+
+class Notice(NamedTuple):
+    who: str
+    text: str
+    at: float
+
+
+class Episode(NamedTuple):
+    """An agent in a state that may be told of, from when to when."""
+
+    who: str
+    began: float
+    ended: float
+
+
+@dataclass
+class Record:
+    sent: list[Sent] = field(default_factory=list)
+    wrong: list[Wrong] = field(default_factory=list)
+    limits: list[Limit] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    episodes: list[Episode] = field(default_factory=list)
+    nudges: list[Notice] = field(default_factory=list)
+    quiet: list[Episode] = field(default_factory=list)  # between what we did to an agent
+    outages: list[float] = field(default_factory=list)  # real seconds until the supervisor was up again, inf: never
+    orphans: list[str] = field(default_factory=list)
+    lost_commits: list[str] = field(default_factory=list)
+    outside: str = ""  # how CLAUDE.md differs outside of the node
+    failures: list[str] = field(default_factory=list)  # commands of ib that failed, and should not have
+    acts: dict[str, int] = field(default_factory=dict)
+    looks: int = 0  # states that were compared with the truth

@@ -1,0 +1,163 @@
+"""Waiting until the world shows what is so and everybody has been told; what does not come is written down."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+
+from ibstatus.drivers.claude import transcript
+from ibstatus.ops.simulation import reading, truth
+from ibstatus.ops.simulation.plan import Plan
+from ibstatus.ops.simulation.reading import Ears
+from ibstatus.ops.simulation.records import Limit, Record, Sent, Wrong
+from ibstatus.ops.simulation.world import PRIMARY, SESSION, World
+from ibstatus.store import meta, snapshot
+
+LOOK, PATIENCE, STEP = 0.05, 2.5, 20.0  # real, real, simulated seconds
+STAGGERED = 600.0
+REST = 1.1  # real: tmux tells in whole real seconds when a screen has changed
+LESS = 1.2  # real: what time alone brings comes at once
+MINUTE, LATEST = 60.0, 90.0
+
+
+class Settling:
+    """`truths` is what is so; `sent`, what is on its way."""
+
+    def __init__(self, world: World, plan: Plan, say: Callable[[str], None]) -> None:
+        self.world, self.plan, self.say = world, plan, say
+        self.record = Record()
+        self.managers = {who.name: who.manager for who in plan.agents}
+        self.yolo = {who.name for who in plan.agents if who.yolo}
+        self.truths = {who.name: truth.IDLE for who in plan.agents}
+        self.idle = dict(self.truths)
+        self.doing = dict.fromkeys(self.truths, "start")
+        self.since = dict.fromkeys(self.truths, 0.0)
+        self.given_up: dict[str, truth.Truth] = {}
+        self.sent: dict[str, Sent] = {}
+        self.ears: dict[str, Ears] = {}
+        self.resets: dict[str, float] = {}
+        self.parked: dict[str, float] = {}  # who is to be sent on by ib, and since when
+        self.late: list[str] = []
+        self.doubted: set[str] = set()  # marks that we wait for no more, before the end
+        self.began = world.clock.now()
+
+    def now(self) -> float:
+        """Simulated seconds since the beginning."""
+        return self.world.clock.now() - self.began
+
+    def settle(self, rest: float = 0.0) -> None:
+        """Until the world shows what is so and everybody has been told; a leap of a quarter minute now and then."""
+        self.late = []
+        began, patience = self.now(), time.monotonic() + PATIENCE
+        least = time.monotonic() + rest
+        while True:
+            self.forgive()
+            self.note_resumed()
+            left = [who for who in self.differing() if who not in self.given_up]
+            unheard = self.unheard()
+            if not left and not unheard and time.monotonic() >= least:
+                break
+            if self.now() - began > (STAGGERED if self.parked else LATEST):
+                if self.parked:
+                    self.send_on()
+                    continue
+                self.give_up(left)
+                self.doubted.update(unheard)
+                break
+            if time.monotonic() > patience:
+                self.late = [*(self.expected(who) for who in left), *(f"{m} to {self.sent[m].reader}" for m in unheard)]
+                self.world.clock.leap(self.world.clock.now() + (STEP if set(left) - set(self.parked) else MINUTE))
+                self.world.poke()
+                patience = time.monotonic() + LESS
+            time.sleep(LOOK)
+        self.record.looks += len(self.truths)
+
+    def forgive(self) -> None:
+        """Who was given up is looked at again once something else is so."""
+        for who in [who for who, one in self.given_up.items() if self.truths[who] != one]:
+            del self.given_up[who]
+
+    def note_resumed(self) -> None:
+        for who in [who for who in self.parked if self.shown(who) not in (truth.LIMITED, "")]:
+            self.record.limits.append(Limit(who, self.parked.pop(who), self.now()))
+
+    def send_on(self) -> None:
+        """It was ib's to wake them; that did not come, so we do."""
+        for number, who in enumerate(self.parked):
+            self.record.limits.append(Limit(who, self.parked[who], None))
+            self.world.keys(self.session(who), "Enter")
+            self.send(who, f"m{int(self.now())}x{9000 + number}")
+        self.parked.clear()
+
+    def give_up(self, left: list[str]) -> None:
+        states = reading.states(snapshot.path_of(self.world.place))
+        for who in left:
+            self.given_up[who] = self.truths[who]
+            state, reason = states.get(who, ("nothing", ""))
+            shown = f"{state} ({reason})" if reason else state
+            age = self.now() - self.since[who]
+            wrong = Wrong(who, self.since[who], str(self.truths[who]), shown, age, self.doing[who])
+            self.record.wrong.append(wrong)
+
+    def expected(self, who: str) -> str:
+        state, reason = reading.states(snapshot.path_of(self.world.place)).get(who, ("nothing", ""))
+        return f"{who} ({self.doing[who]}) is {self.truths[who]}, shown as {state} {reason}"
+
+    def differing(self) -> list[str]:
+        """Whose published state is not what is so."""
+        states = reading.states(snapshot.path_of(self.world.place))
+        return [who for who, one in self.truths.items() if not one.fits(*states.get(who, ("", "")))]
+
+    def unheard(self) -> list[str]:
+        """Marks on their way to somebody who can hear."""
+        for ears in self.readers():
+            ears.listen()
+        on_its_way = [one for one in self.sent.values() if one.mark not in self.doubted and not self.heard(one)]
+        return [one.mark for one in on_its_way if self.hears(one.reader)]
+
+    def hears(self, who: str) -> bool:
+        return who == PRIMARY or (self.truths[who].hears and who not in self.given_up)
+
+    def heard(self, one: Sent) -> int:
+        ears = self.ears.get(one.reader)
+        return ears.heard[one.mark] if ears is not None else 0
+
+    def readers(self) -> Iterator[Ears]:
+        for who in (PRIMARY, *self.truths):
+            if who not in self.ears:
+                path = self.transcript_of(who)
+                if not path:
+                    continue
+                self.ears[who] = Ears(path)
+            yield self.ears[who]
+
+    def transcript_of(self, who: str) -> str:
+        if who != PRIMARY:
+            return transcript.path_of(self.world.place, who)
+        path = transcript.folder(self.world.env["CLAUDE_CONFIG_DIR"], self.world.root) + f"/{SESSION}.jsonl"
+        return path if os.path.exists(path) else ""
+
+    def shown(self, who: str) -> str:
+        return reading.states(snapshot.path_of(self.world.place)).get(who, ("", ""))[0]
+
+    def waits(self, there: Callable[[], bool], seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while not there():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(LOOK)
+        return True
+
+    def send(self, who: str, mark: str) -> None:
+        self.note(mark, who)
+        self.command("send", who, f"Do this now: {mark}")
+
+    def note(self, mark: str, reader: str) -> None:
+        self.sent[mark] = Sent(mark, reader, self.now())
+
+    def command(self, *words: str) -> None:
+        done = self.world.tried("ib", *words, primary=True)
+        if done.code:
+            self.record.failures.append(f"ib {' '.join(words)}: {(done.err or done.out).strip()}")
+
+    def session(self, who: str) -> str:
+        return str(meta.read(self.world.place, who).get("tmux_session", ""))

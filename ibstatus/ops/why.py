@@ -1,0 +1,100 @@
+"""why: all evidence on one agent, looked at now, and which of it decides."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ibstatus
+from ibstatus.drivers import clients, daemon, ending, suspending, tmux
+from ibstatus.ops import conversation, session, sight
+from ibstatus.rules import evidence, fleet, sights, why_text
+from ibstatus.rules.evidence import Evidence
+from ibstatus.rules.sights import Sight
+from ibstatus.store import events, places, snapshot, states
+from ibstatus.store import fleet as records
+
+LOOKS, BETWEEN = 4, 0.15  # an idle prompt counts once it has held
+EVENTS = 5
+
+
+def why(place: places.Place, agent: str) -> why_text.Why:
+    record = records.record_of(place, agent) or records.Record(agent, {})
+    told = states.States(place).catch_up().get(agent)
+    seen = looked(sight.targets(place, [record], {}))
+    where = where_of(place, record, seen)
+    also = (of_process(where.pid, seen, record.meta), conversation.of(place, record))
+    known = fleet.Known(agent, record.meta, seen.there, told, record.problem, seen, also)
+    now = time.time()
+    found = fleet.evidence_of(known, now)
+    verdict = evidence.judge(found, now)
+    return why_text.Why(
+        id=agent,
+        state=verdict.state,
+        reason=verdict.reason,
+        source=verdict.source,
+        since=verdict.at,
+        because=verdict.why,
+        note=verdict.note or record.problem,
+        asks=verdict.asks,
+        said=told.said if told else "",
+        silent=told.silent if told else False,
+        evidence=why_text.pieces(found, verdict, now),
+        where=where,
+        transcript=clients.of(record.meta).transcript_of(place, agent),
+        events=last_events(place, agent),
+        published=published(place, agent),
+    )
+
+
+def published(place: places.Place, agent: str) -> str:
+    """'' while no supervisor runs."""
+    found = snapshot.read(place, ibstatus.__version__) if daemon.is_running(place) else None
+    known = next((one for one in found[0].agents if one.id == agent), None) if found is not None else None
+    return why_text.worded(known.state, known.reason) if known is not None else ""
+
+
+def looked(targets: Sequence[sight.Target]) -> Sight:
+    """As often as it takes to know whether a prompt line holds."""
+    before: Sight | None = None
+    for _ in range(LOOKS):
+        now = time.time()
+        found = sights.after(before, sight.look(targets, now)[targets[0].agent], now)
+        if found.shown is None or not found.shown.idle or now - found.at >= evidence.HELD:
+            return found
+        before = found
+        time.sleep(BETWEEN)
+    return found
+
+
+def where_of(place: places.Place, record: records.Record, seen: Sight) -> why_text.Place:
+    """Without tmux it is still said where it would be."""
+    socket, name = session.socket_of(place, record), records.session_of(place, record)
+    pane = (tmux.panes(socket) or {}).get(name) if seen.there else None
+    return why_text.Place(socket, name) if pane is None else why_text.Place(socket, name, pane.id, pane.pid)
+
+
+def of_process(pid: int, seen: Sight, meta: Mapping[str, Any]) -> Evidence:
+    """The client below the pane's own process, which is its launcher."""
+    now = time.time()
+    if not pid or seen.dead:
+        return Evidence(evidence.PROCESS, "", at=now, seen=now, note="nothing is known of its processes")
+    known = ending.family(pid)
+    found = ending.clients(pid, known)
+    if not known:
+        return Evidence(evidence.PROCESS, "", at=now, seen=now, note=f"the process {pid} is gone")
+    if not found and fleet.is_young(meta, now):
+        return Evidence(evidence.PROCESS, "", at=now, seen=now, note="the client is not there yet")
+    if not found:
+        return Evidence(evidence.PROCESS, "stopped", at=now, seen=now, note="the client is gone, its launcher is left")
+    if suspending.is_suspended(pid):
+        note = "the client is suspended (Ctrl-Z)"
+        return Evidence(evidence.PROCESS, "waiting", evidence.SUSPENDED, now, now, note)
+    pids = ", ".join(str(one.pid) for one in found[:3])
+    return Evidence(evidence.PROCESS, "", at=now, seen=now, note=f"the client runs (pid {pids})")
+
+
+def last_events(place: places.Place, agent: str) -> list[dict[str, Any]]:
+    try:
+        return [event for event in events.read(place) if event.get("who") == agent][-EVENTS:]
+    except OSError:
+        return []

@@ -1,0 +1,193 @@
+"""Which news of an agent is told to whom, in which words: once an episode. Pure."""
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from typing import NamedTuple
+
+from ibstatus.model.records import Agent
+from ibstatus.rules import fleet, standing
+from ibstatus.rules.episodes import AT_WORK, INPUT, UNSURE, Episode, is_limited
+
+SYSTEM = "system"
+HOUR = 3600.0
+MANY_STOPPED = 3
+PATIENCE = 1.5  # what a dialog asks is read from the screen a moment after its hook
+SAID = 300
+PHRASE = re.compile(r"(?:^|\s)[*_`>#\s]*(?:I HAVE COMPLETED THE GOAL|WAITING)[*_`.!\s]*$")
+DIALOGS = ("permission", "question", "plan", "trust")
+
+
+class Notice(NamedTuple):
+    """`to`: whose inbox it goes into, '' for the primary's queue. `counts`: it may interrupt so and so often only.
+    `warned`: which agents the reader is told of. `about`: whose episodes it tells."""
+
+    agent: str
+    to: str
+    kind: str
+    text: str
+    about: tuple[str, ...]
+    counts: bool = True
+    warned: tuple[str, ...] = ()
+    work: str = ""  # whose commits are to be named
+
+
+class View(NamedTuple):
+    """What decides. `mail`: agents that have unread mail; `spoke`: (agent, kind) that the agent itself has told in this
+    turn; `rests`: for how long each agent is seen as it is."""
+
+    agents: Sequence[Agent]
+    episodes: Mapping[str, Episode]
+    mail: Container[str] = ()
+    spoke: Container[tuple[str, str]] = ()
+    rests: Mapping[str, float] = {}
+
+
+def due(view: View) -> tuple[list[Notice], set[str]]:
+    """(what is to be told now, the agents whose episode needs no telling), children before their managers."""
+    by_id = {agent.id: agent for agent in view.agents}
+    fresh = [agent for agent in view.agents if is_news(view.episodes.get(agent.id), agent)]
+    found: list[Notice] = []
+    settled: set[str] = set()
+    crashed = [agent for agent in fresh if agent.state == "stopped"]
+    if len(crashed) >= MANY_STOPPED:
+        found.append(many_stopped(crashed))
+        fresh = [agent for agent in fresh if agent.state != "stopped"]
+    for agent in sorted(fresh, key=lambda one: -depth(one, by_id)):
+        mailed = {notice.to for notice in found}
+        notice = one(agent, by_id, view, mailed)
+        if notice is not None and is_told_by_itself(agent, notice, view):
+            settled.add(agent.id)
+        elif notice is not None:
+            found.append(notice)
+    return found, settled
+
+
+def is_news(episode: Episode | None, agent: Agent) -> bool:
+    if episode is None or not episode.kind or episode.told or episode.left:
+        return False
+    return not (agent.silent and episode.nudges)  # what a nudge led to was told before it
+
+
+def depth(agent: Agent, by_id: Mapping[str, Agent]) -> int:
+    steps, at = 0, agent
+    while at.manager is not None and at.manager in by_id and steps < len(by_id):
+        at, steps = by_id[at.manager], steps + 1
+    return steps
+
+
+def one(agent: Agent, by_id: Mapping[str, Agent], view: View, mailed: Container[str]) -> Notice | None:
+    """None: not yet."""
+    own = [child for child in by_id.values() if child.manager == agent.id and not fleet.is_over(child)]
+    if agent.state == "complete":
+        return completed(agent, own, view.episodes[agent.id], by_id)
+    if is_unread(agent, view.rests.get(agent.id, PATIENCE)):
+        return None
+    if view.episodes[agent.id].kind == INPUT and own:
+        waits = any(child.state in AT_WORK or is_limited(child) for child in own)
+        if waits or any(one.id in view.mail or one.id in mailed for one in (agent, *own)):
+            return None
+    return told(agent, by_id, "waiting", waiting_words(agent), waiting_hook(agent), ())
+
+
+def is_unread(agent: Agent, rest: float) -> bool:
+    """A dialog whose words nobody has read from the screen yet; or a screen, to which a hook may have more to say."""
+    unread = agent.state == "waiting" and agent.reason in DIALOGS and not agent.asks
+    return (unread or agent.source in UNSURE) and rest < PATIENCE
+
+
+def completed(agent: Agent, own: Sequence[Agent], episode: Episode, by_id: Mapping[str, Agent]) -> Notice:
+    """One whose agents still live is told so, once for the same agents; then somebody else must know."""
+    names = tuple(sorted(child.id for child in own))
+    if not names:
+        words = f"completed{worker_of(agent)}" if agent.worker else "completed its goal"
+        return told(agent, by_id, "complete", words, "just completed", ())
+    listed = ", ".join(f"{child.id} ({child.state})" for child in own)
+    if set(names) <= set(episode.warned):
+        words = f"is waiting: it says that it is done, but its agents are still there: {listed}"
+        return told(agent, by_id, "waiting", words, words, names)
+    text = (
+        f"[ib] You said that you have completed the goal, but your agents are still there: {listed}. Review each of "
+        "them, then merge or kill it (`ib diff ID`, `ib merge ID --force`, `ib kill ID --force`); or end with WAITING."
+    )
+    return Notice(SYSTEM, agent.id, "letter", text, (agent.id,), False, names)
+
+
+def told(agent: Agent, by_id: Mapping[str, Agent], kind: str, words: str, hook: str, warned: tuple[str, ...]) -> Notice:
+    manager = by_id.get(agent.manager or "")
+    about, work = (agent.id,), agent.id if agent.reason not in DIALOGS else ""
+    tail = last_words(agent)
+    if manager is not None and not fleet.is_over(manager):
+        return Notice(
+            agent.id, manager.id, "letter", f"[hook]: Your subtask {agent.id} {hook}{tail}", about, False, (), work
+        )
+    counts = agent.reason != standing.QUESTION
+    return Notice(agent.id, "", kind, f"{title(agent)} {agent.id} {words}{tail}", about, counts, warned, work)
+
+
+def title(agent: Agent) -> str:
+    return "Agent" if agent.worker else "Manager"
+
+
+def worker_of(agent: Agent) -> str:
+    return f" (worker of {agent.manager})" if agent.manager else ""
+
+
+def last_words(agent: Agent) -> str:
+    """What it said last, without the phrase that only says how it is."""
+    said = " ".join(agent.said.split()) if agent.reason in ("", "input") else ""
+    said = PHRASE.sub("", said)
+    said = said[-SAID:]
+    return f": {said}" if said else ""
+
+
+def waiting_words(agent: Agent) -> str:
+    if agent.state == "stopped":
+        return stopped_words(agent)
+    if agent.reason == fleet.UNCOMMITTED:
+        return f"has ended with uncommitted work; ib resume {agent.id}"
+    if agent.reason in ("", standing.INPUT):
+        return "is waiting for input" if agent.worker else "is waiting"
+    asks = " ".join(agent.asks.split())[:SAID]
+    return f"is waiting: {agent.reason}" + (f": {asks}" if asks else "")
+
+
+def waiting_hook(agent: Agent) -> str:
+    plain = agent.state == "waiting" and agent.reason in ("", standing.INPUT)
+    return "is now waiting for input" if plain else waiting_words(agent)
+
+
+def stopped_words(agent: Agent) -> str:
+    how = agent.reason.removeprefix("ended with ")
+    return f"stopped ({how}); ib resume {agent.id}"
+
+
+def many_stopped(crashed: Sequence[Agent]) -> Notice:
+    """A reboot or a dead tmux server: one line for all."""
+    names = tuple(agent.id for agent in crashed)
+    text = f"{len(names)} agents stopped ({', '.join(names)}); ib resume --all"
+    return Notice(SYSTEM, "", "waiting", text, names)
+
+
+def is_told_by_itself(agent: Agent, notice: Notice, view: View) -> bool:
+    """`ib send user-claude "DONE: …"` or `ib ask` in the same turn: the primary has heard it in the agent's words."""
+    if notice.to or notice.warned or agent.silent:
+        return False
+    if agent.state == "complete":
+        return (agent.id, "complete") in view.spoke
+    asked = (agent.id, "question") in view.spoke or (agent.id, "waiting") in view.spoke
+    return view.episodes[agent.id].kind == INPUT and asked
+
+
+def with_work(text: str, commits: int, agent: str) -> str:
+    if not commits:
+        return text
+    return f"{text} ({commits} commit{'' if commits == 1 else 's'}; ib diff {agent})"
+
+
+def is_over_the_cap(times: Sequence[float], now: float, most: int) -> bool:
+    return len(recent(times, now)) >= most
+
+
+def recent(times: Sequence[float], now: float) -> list[float]:
+    """A clock that went back must not silence us."""
+    return [at for at in times if 0 <= now - at < HOUR]

@@ -1,0 +1,163 @@
+"""What a process says of itself → is it ours, whose, what for, and has it lost its agent. Pure."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+SERVICES = {"status-watchdog": "supervisor", "attend": "attend", "session-ended": "session-ended"}
+LAUNCHER, CLIENT = "launcher", "client"
+TITLES = ("claude",)
+LAUNCHERS = ("start.sh", "resume.sh")
+BEFORE = 2.0  # the kernel's clock and ours are not quite the same
+LONGEST = 60
+HIGHEST = 64
+
+
+class Process(NamedTuple):
+    """`agent` and `token` from its environment; `terminal`: of one that has such a mark."""
+
+    pid: int
+    parent: int
+    started: float
+    argv: tuple[str, ...]
+    agent: str = ""
+    token: str = ""
+    cwd: str = ""
+    terminal: str = ""
+
+
+class Home(NamedTuple):
+    """The repository: where its main checkout, its .ittybitty and its folder under .git are; the token of every agent
+    that there is or can be brought back; pid → what the locks and bells say that it is."""
+
+    root: str
+    home: str
+    safe: str
+    tokens: Mapping[str, str]
+    named: Mapping[int, str]
+
+
+class Seat(NamedTuple):
+    """Of an agent that there is. `there` None: nobody can say now whether its session is there. `pane`: the process
+    that was started in it."""
+
+    there: bool | None
+    pane: int = 0
+    started: float = 0.0
+
+
+class Own(NamedTuple):
+    """`agent` is '' for what serves all. `why`: what makes it an orphan, or why it is none though it seems so."""
+
+    agent: str
+    pid: int
+    started: float
+    what: str
+    orphan: bool
+    why: str
+    command: str
+
+
+def owned(found: Sequence[Process], home: Home, seats: Mapping[str, Seat]) -> list[Own]:
+    """Those of this repository, by agent and age."""
+    parents = {one.pid: one.parent for one in found}
+    ours = [own for one in found if (own := owned_one(one, home, seats, parents)) is not None]
+    return sorted(ours, key=lambda own: (own.agent, own.started, own.pid))
+
+
+def owned_one(one: Process, home: Home, seats: Mapping[str, Seat], parents: Mapping[int, int]) -> Own | None:
+    command = " ".join(one.argv)[:LONGEST]
+    service = service_of(one, home)
+    if service:
+        return Own(
+            of_words(one, home) if service != "supervisor" else "", one.pid, one.started, service, False, "", command
+        )
+    agent = agent_of(one, home)
+    if not agent:
+        return None
+    orphan, why = lost(one, agent, seats.get(agent), parents)
+    return Own(agent, one.pid, one.started, what(one, agent, home, seats.get(agent), parents), orphan, why, command)
+
+
+def service_of(one: Process, home: Home) -> str:
+    """A process of ib itself that serves this repository."""
+    if "ibstatus" in " ".join(one.argv[:6]) or any(word.endswith("/ib") for word in one.argv[:2]):
+        for word, name in SERVICES.items():
+            if word in one.argv and home.root in one.argv:
+                return name
+        return home.named.get(one.pid, "")
+    return ""
+
+
+def of_words(one: Process, home: Home) -> str:
+    """Which agent a service is for: the word that follows, or the mark that it bears."""
+    known = [word for word in one.argv if word in home.tokens]
+    return known[0] if known else agent_of(one, home)
+
+
+def agent_of(one: Process, home: Home) -> str:
+    """Its name alone proves nothing: another repository may have an agent that is called the same."""
+    if one.token and one.agent and home.tokens.get(one.agent) == one.token:
+        return one.agent
+    if not one.agent:
+        return launched(one, home)
+    inside = (f"{home.home}/agents/{one.agent}/", f"{home.safe}/undo/")
+    return one.agent if f"{one.cwd}/".startswith(inside) else ""
+
+
+def launched(one: Process, home: Home) -> str:
+    """The shell that runs an agent's start.sh, which gives the mark to others only. A person's editor is none."""
+    if len(one.argv) < 2 or one.argv[0].rpartition("/")[2] != "sh":
+        return ""
+    folder, _, leaf = one.argv[1].rpartition("/")
+    above, _, agent = folder.rpartition("/")
+    return agent if leaf in LAUNCHERS and above == home.home + "/agents" else ""
+
+
+def what(one: Process, agent: str, home: Home, seat: Seat | None, parents: Mapping[int, int]) -> str:
+    if launched(one, home):
+        return LAUNCHER
+    if is_client(one, f"{home.home}/agents/{agent}/", seat):
+        return CLIENT
+    return "shell of a person" if one.terminal and not is_below(one.pid, seat, parents) else "started by it"
+
+
+def is_client(one: Process, folder: str, seat: Seat | None) -> bool:
+    """By how start.sh has called it, by its parent, or by the title that it gives itself, which hides its words."""
+    called = "--settings" in one.argv and any(word.startswith(folder) for word in one.argv)
+    return called or one.argv[0].rpartition("/")[2] in TITLES or (seat is not None and 0 < seat.pane == one.parent)
+
+
+def lost(one: Process, agent: str, seat: Seat | None, parents: Mapping[int, int]) -> tuple[bool, str]:
+    if one.terminal and (seat is None or not is_below(one.pid, seat, parents)):
+        return False, f"it has the terminal {one.terminal}: somebody may be using it"
+    if seat is None:
+        return True, f"there is no agent {agent} any more"
+    if seat.there is None:
+        return False, "nobody can say now whether its agent runs"
+    if not seat.there:
+        return True, f"the session of {agent} is gone"
+    if seat.started and one.started < seat.started - BEFORE and not is_below(one.pid, seat, parents):
+        return True, f"left over from an earlier session of {agent}"
+    return False, ""
+
+
+def is_below(pid: int, seat: Seat | None, parents: Mapping[int, int]) -> bool:
+    """Was it started, at whatever remove, by what runs in the agent's pane?"""
+    for _ in range(HIGHEST):
+        if seat is not None and pid == seat.pane:
+            return True
+        pid = parents.get(pid, 0)
+        if not pid:
+            break
+    return False
+
+
+def row(own: Own) -> str:
+    began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(own.started))
+    mark = "orphan" if own.orphan else ""
+    tail = f"  {own.why}" if own.why else ""
+    return f"{own.agent or '-':<16}{own.pid:>8}  {began}  {own.what:<17} {mark:<7} {own.command}{tail}"
+
+
+NONE = "No processes of this repository are running."

@@ -1,0 +1,217 @@
+"""Who was cut off by a crash, and who is brought back how: to go on, to wait as before, or to begin. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from ibstatus.rules import ages
+
+How = Literal["go on", "wait", "begin"]
+GO_ON: How = "go on"
+WAIT: How = "wait"
+BEGIN: How = "begin"
+MEANING: dict[How, str] = {
+    GO_ON: "goes on with its task",
+    WAIT: "comes back without a word, and waits as before",
+    BEGIN: "begins with its task",
+}
+PAUSED = "paused"
+BY_US = {PAUSED: "paused", "brought back": "brought back by undo, and not started since"}
+BY_SELF = ("left by /exit", "logged out")
+STARTS = ("trust", "resumed", "uncommitted")  # said of a session, not of a turn
+DIALOGS = ("permission", "question", "plan")
+AHEAD = 1.0  # a note may be a hair younger than what it is of
+SIGNALS = 128
+
+
+class Heard(NamedTuple):
+    """What the history says of one agent: the last word of a turn and when, and who has stopped it since."""
+
+    state: str = ""
+    reason: str = ""
+    at: float = 0.0
+    stopped: str = ""
+
+
+class Facts(NamedTuple):
+    """`running` None: tmux cannot be asked. `standing`: what its hooks said last, also that the session ended.
+    `begun`: there is a conversation to go on with."""
+
+    id: str
+    meta: Mapping[str, Any]
+    running: bool | None
+    heard: Heard
+    standing: str = ""
+    begun: bool = True
+    has_tree: bool = True
+    has_client: bool = True
+    at_work: bool = False
+
+
+class Step(NamedTuple):
+    """One line of the plan: whom to resume, how, in which conversation. `was`: how it was when it was heard of last."""
+
+    id: str
+    manager: str
+    how: How
+    session: str
+    was: str
+
+
+class Left(NamedTuple):
+    """Who is left alone, and why; `hint`: what to type where somebody wants it otherwise."""
+
+    id: str
+    why: str
+    hint: str = ""
+
+
+def heard(events: Iterable[Mapping[str, Any]], created: Mapping[str, float]) -> dict[str, Heard]:
+    """Of each agent; `created` keeps what is told of an earlier one of the same name out."""
+    found: dict[str, Heard] = {}
+    fresh: set[str] = set()  # a session that has just begun says that it waits: nothing of a turn is over by that
+    for event in events:
+        who, kind, state = event.get("who"), event.get("kind"), event.get("state")
+        at = ages.epoch(str(event.get("t", ""))) or 0.0
+        if not isinstance(who, str) or who not in created or at < created[who] - AHEAD:
+            continue
+        last, reason = found.get(who, Heard()), str(event.get("reason") or "")
+        if kind == "merge.failed":
+            found[who] = last._replace(stopped="stopped by a merge that failed")
+        elif kind == "agent.stopped":
+            fresh.add(who)
+            found[who] = last._replace(stopped=BY_US.get(reason, last.stopped))
+        elif kind == "agent.state" and isinstance(state, str) and reason == "resumed":
+            fresh.add(who)
+            found[who] = last._replace(stopped="")
+        elif kind == "agent.state" and who in fresh and (state, reason) == ("waiting", "input"):
+            continue
+        elif kind == "agent.state" and isinstance(state, str) and state != "creating" and reason not in STARTS:
+            fresh.discard(who)
+            found[who] = Heard(state, reason, at)
+    return found
+
+
+def judged(seen: Facts) -> Step | Left:
+    """Both for the plan and for what is done a moment later."""
+    out = left_alone(seen) or finished(seen) or broken(seen)
+    if out is not None:
+        return out
+    session = str(seen.meta["session_id"])
+    manager = seen.meta.get("manager")
+    return Step(seen.id, manager if isinstance(manager, str) else "", how(seen), session, was(seen.heard))
+
+
+def is_cut_off(seen: Facts) -> bool:
+    """Without a look at what it would take to bring it back."""
+    return left_alone(seen) is None and finished(seen) is None
+
+
+def left_alone(seen: Facts) -> Left | None:
+    agent = seen.id
+    if "session_id" not in seen.meta or "client" not in seen.meta:
+        return Left(agent, "not started by ib new-agent, so its session is not known", f"ib info {agent}")
+    if seen.running is None:
+        return Left(agent, "tmux cannot be asked whether it runs", "ib doctor")
+    if seen.running:
+        return Left(agent, "running")
+    if seen.at_work:
+        return Left(agent, "another command is at work on it", "ib list")
+    ended = seen.meta.get("ended")
+    if isinstance(ended, Mapping) and ended.get("why") == PAUSED:
+        return Left(agent, PAUSED, f"ib resume {agent}")
+    if seen.heard.stopped:
+        return Left(agent, seen.heard.stopped, f"ib resume {agent}")
+    return None
+
+
+def finished(seen: Facts) -> Left | None:
+    """It has ended by itself, or had done what it was for."""
+    agent, code = seen.id, code_of(seen.meta)
+    if seen.standing in BY_SELF:
+        return Left(agent, seen.standing, f"ib resume {agent}")
+    if code == 0:
+        return Left(agent, "its client ended by itself", f"ib resume {agent}")
+    if seen.heard.state == "complete":
+        return Left(agent, "complete", f"ib merge {agent}")
+    started = seen.meta.get("started")
+    unheard = isinstance(started, int | float) and seen.heard.at < started
+    if code is not None and 0 < code < SIGNALS and unheard:
+        why = f"its client ended with exit code {code} as soon as it was started"
+        return Left(agent, why, f"ib look {agent}; ib resume {agent}")
+    return None
+
+
+def broken(seen: Facts) -> Left | None:
+    agent = seen.id
+    if not seen.has_tree:
+        return Left(agent, "its worktree is gone", f"ib resume {agent}, which says how to get it back; ib kill {agent}")
+    if not seen.has_client:
+        return Left(agent, "its client is gone", "ib doctor")
+    if not seen.begun and turn_was_over(seen.heard):
+        return Left(agent, "its conversation is gone, and its task was done once", f"ib look {agent}; ib kill {agent}")
+    return None
+
+
+def code_of(meta: Mapping[str, Any]) -> int | None:
+    """None: nobody saw it end."""
+    ended = meta.get("ended")
+    code = ended.get("code") if isinstance(ended, Mapping) else None
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
+def turn_was_over(last: Heard) -> bool:
+    """It has answered its task: whatever comes, this is not run again."""
+    if last.state == "running":
+        return last.reason == "background"
+    return last.state in ("complete", "rate_limited") or (last.state == "waiting" and last.reason not in DIALOGS)
+
+
+def how(seen: Facts) -> How:
+    """A dialog is lost with its session, and so is what ran in the background: only a word makes it ask again."""
+    if not seen.begun:
+        return BEGIN
+    last = seen.heard
+    if last.state in ("running", "compacting", "rate_limited") or last.reason in DIALOGS:
+        return GO_ON
+    return WAIT
+
+
+def was(last: Heard) -> str:
+    if not last.state:
+        return "nothing was heard of it"
+    return f"it was {last.state} ({last.reason})" if last.reason else f"it was {last.state}"
+
+
+def in_order(steps: Sequence[Step], created: Mapping[str, float]) -> list[Step]:
+    """Managers before their agents, else the oldest first; a circle of managers begins at its oldest."""
+    ordered = sorted(steps, key=lambda step: (created.get(step.id, 0.0), step.id))
+    there, done = {step.id: step for step in ordered}, dict[str, Step]()
+
+    def put(step: Step, above: frozenset[str]) -> None:
+        manager = there.get(step.manager)
+        if manager is not None and manager.id not in done and manager.id not in above:
+            put(manager, above | {step.id})
+        done.setdefault(step.id, step)
+
+    for step in ordered:
+        put(step, frozenset((step.id,)))
+    return list(done.values())
+
+
+def fitted(steps: Sequence[Step], places: int, most: int) -> tuple[list[Step], list[Left]]:
+    """Those for whom there is a place, and the others."""
+    hint = f"ib config set maxAgents {most + max(0, len(steps) - places)}; ib resume --all"
+    why = f"no place: maxAgents is {most}"
+    return list(steps[: max(0, places)]), [Left(step.id, why, hint) for step in steps[max(0, places) :]]
+
+
+def notice(count: int) -> str:
+    return f"{count} agent{' was' if count == 1 else 's were'} cut off; ib resume --all" if count else ""
+
+
+def rows(steps: Sequence[Step], left: Sequence[Left]) -> list[str]:
+    wide = max(map(len, [*(step.id for step in steps), *(one.id for one in left)]), default=0)
+    lines = [
+        f"resume  {step.id:<{wide}}  {MEANING[step.how]}; {step.was}; session {step.session[:8]}" for step in steps
+    ]
+    return lines + [f"leave   {one.id:<{wide}}  {one.why}" + (f" ({one.hint})" if one.hint else "") for one in left]

@@ -1,0 +1,215 @@
+"""Telling the primary and managers what became of agents: noted first, then written, then done; never twice."""
+
+import time
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from ibstatus.drivers import git_count
+from ibstatus.errors import IbError
+from ibstatus.model.records import Agent
+from ibstatus.rules import ages, episodes, notices, telling
+from ibstatus.rules.notices import Notice
+from ibstatus.store import config, ids, inbox, meta, places, queue, spool
+from ibstatus.store import episodes as files
+from ibstatus.store import notices as queued
+from ibstatus.supervisor.log import Log
+
+WRITER = "supervisor"
+TAIL = 1 << 16
+COUNTING = 0.05  # seconds that one look may spend on git
+RETRY = 5.0
+HELD = 10.0  # while a notice waits for something that others will do
+
+
+class Asked(Container[Any]):
+    """Looked up only where it decides."""
+
+    def __init__(self, holds: Callable[[Any], bool]) -> None:
+        self.holds = holds
+
+    def __contains__(self, item: object) -> bool:
+        return self.holds(item)
+
+
+class Spoken:
+    """(agent, kind): has it told the primary so itself, since it was last at work?"""
+
+    def __init__(self, place: places.Place, known: Mapping[str, episodes.Episode]) -> None:
+        self.place = place
+        self.known = known
+        self.said: set[tuple[str, str]] | None = None
+
+    def __call__(self, item: tuple[str, str]) -> bool:
+        if self.said is None:
+            self.said = set(self.read())
+        return item in self.said
+
+    def read(self) -> Iterator[tuple[str, str]]:
+        seen = queue.view(self.place)
+        try:
+            at, data = seen.read(max(seen.base, seen.end - TAIL), seen.end)
+        finally:
+            seen.close()
+        for line in telling.told(data, at, 0).values:
+            known = self.known.get(line["from"])
+            own = line["id"].startswith(("msg-", "q-")) and line.get("verified") is not False
+            if known is not None and known.ran and own and (ages.epoch(line["ts"]) or 0.0) >= known.ran:
+                yield line["from"], line["type"]
+
+
+class Noticing:
+    """Owns the record of episodes; the others change it through `record`."""
+
+    def __init__(self, place: places.Place, log: Log) -> None:
+        self.place = place
+        self.log = log
+        known = files.read(place)
+        self.first = True
+        self.new = known is None
+        self.record = known or files.Record()
+        self.written = self.record
+        self.rests: dict[str, tuple[object, float]] = {}
+        self.owed = dict(self.record.pending)  # of one before us: perhaps they stand written already
+        self.mailed = self.fresh = self.soon = False
+
+    def look(self, agents: Sequence[Agent], mono: float, wall: float) -> None:
+        before = None if self.new and self.first else self.record.agents
+        now = episodes.seen(agents, before, wall, self.first)
+        self.first = False
+        if now != self.record.agents:
+            self.record = replace(self.record, agents=now)
+        self.rest(agents, mono)
+        self.settle_owed(wall)
+        found, settled = notices.due(self.view(agents, mono))
+        for name in settled:
+            self.change(name, told=True)
+        if found:
+            self.tell(found, wall)
+        self.save()
+
+    def rest(self, agents: Sequence[Agent], mono: float) -> None:
+        """Since when each is seen as it is."""
+        rests = {}
+        for agent in agents:
+            key = (agent.state, agent.reason, agent.since)
+            known = self.rests.get(agent.id)
+            rests[agent.id] = known if known is not None and known[0] == key else (key, mono)
+        self.rests = rests
+
+    def rested(self, agent: str, mono: float) -> float:
+        known = self.rests.get(agent)
+        return mono - known[1] if known is not None else 0.0
+
+    def view(self, agents: Sequence[Agent], mono: float) -> notices.View:
+        now = self.record.agents
+        fresh = [agent for agent in agents if notices.is_news(now.get(agent.id), agent)]
+        rests = {agent.id: self.rested(agent.id, mono) for agent in fresh}
+        self.fresh, self.soon = bool(fresh), any(notices.is_unread(agent, rests[agent.id]) for agent in fresh)
+        if not fresh:
+            return notices.View([], {})
+        mail = Asked(lambda name: bool(inbox.unread(self.place, str(name)).ids))
+        return notices.View(agents, now, mail, Asked(Spoken(self.place, now)), rests)
+
+    def change(self, agent: str, **new: object) -> None:
+        known = self.record.agents.get(agent)
+        if known is not None:
+            self.record = replace(self.record, agents={**self.record.agents, agent: replace(known, **new)})
+
+    def tell(self, found: Sequence[Notice], wall: float) -> None:
+        most = int(config.value(self.place, "notify.perHour"))
+        budget = time.monotonic() + COUNTING
+        pending = dict(self.record.pending)
+        for notice in found:
+            text = notice.text
+            if notice.work and time.monotonic() < budget:
+                text = notices.with_work(text, self.commits(notice.work), notice.work)
+            quiet = self.is_quiet(notice, wall, most)
+            item = ids.take(self.place, "in" if notice.to else "n", notice.agent, wall)
+            pending[item] = {"agent": notice.agent, "to": notice.to, "kind": notice.kind, "text": text}
+            pending[item]["about"] = ",".join(notice.about)
+            if quiet:
+                pending[item]["quiet"] = "yes"
+            for name in notice.about:
+                warned = [list(notice.warned)] if notice.warned else []
+                self.change(name, told=True, id=item, **({"warned": warned[0]} if warned else {}))
+        self.record = replace(self.record, pending=pending)
+        files.write(self.place, self.record, durable=True)
+        self.written = self.record
+        for item in [item for item in pending if item not in self.owed]:
+            self.deliver(item, wall)
+
+    def is_quiet(self, notice: Notice, wall: float, most: int) -> bool:
+        """Over the hourly limit: it waits in the queue for the next prompt."""
+        if notice.to or not notice.counts:
+            return False
+        times = notices.recent(self.record.told_at, wall)
+        if len(times) >= most:
+            return True
+        self.record = replace(self.record, told_at=[*times, wall])
+        return False
+
+    def commits(self, agent: str) -> int:
+        known = meta.read(self.place, agent)
+        base = known.get("base_commit")
+        return git_count.since(self.place.git_folder, base, f"agent/{agent}") if isinstance(base, str) else 0
+
+    def settle_owed(self, wall: float) -> None:
+        """What a supervisor before us has noted, and what could not be written: looked for, then written."""
+        for item in list(self.owed):
+            known = self.record.pending.get(item)
+            if known is None or self.is_there(item, known):
+                self.is_done(item)
+            else:
+                self.deliver(item, wall)
+
+    def is_there(self, item: str, known: Mapping[str, str]) -> bool:
+        if known["to"]:
+            return bool(inbox.held(self.place, known["to"], item))
+        return queue.holds(self.place, item)
+
+    def deliver(self, item: str, wall: float) -> None:
+        known = self.record.pending[item]
+        try:
+            self.put(item, known, wall)
+        except FileNotFoundError:  # its reader was removed at this moment: somebody else is to hear it
+            for name in known["about"].split(","):
+                self.change(name, told=False)
+            self.is_done(item)
+        except (OSError, IbError) as error:
+            self.owed[item] = dict(known)
+            self.log.complain("notices", f"a notice could not be written: {error}")
+        else:
+            self.log.complain("notices", "")
+            self.is_done(item)
+            spool.note(self.place, WRITER, wall, {"kind": "notice.sent", "who": known["agent"], "id": item})
+
+    def put(self, item: str, known: Mapping[str, str], wall: float) -> None:
+        agent, text = known["agent"], known["text"]
+        if known["to"]:
+            inbox.put(self.place, WRITER, known["to"], agent, True, text, wall, item)
+            self.mailed = True
+        else:
+            queued.post(self.place, WRITER, item, known["kind"], agent, True, text, wall, "quiet" in known)
+
+    def is_done(self, item: str) -> None:
+        self.owed.pop(item, None)
+        pending = {key: value for key, value in self.record.pending.items() if key != item}
+        self.record = replace(self.record, pending=pending)
+
+    def save(self, *, durable: bool = False) -> None:
+        """Only what has changed."""
+        if self.record != self.written:
+            files.write(self.place, self.record, durable=durable)
+            self.written = self.record
+
+    def again(self, mono: float) -> float | None:
+        if self.mailed:
+            self.mailed = False
+            return mono
+        if self.owed:
+            return mono + RETRY
+        if self.soon:
+            return mono + notices.PATIENCE
+        return mono + HELD if self.fresh else None

@@ -1,0 +1,57 @@
+"""Telling a silent agent that nobody knows how it is."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from ibstatus.model.records import Agent
+from ibstatus.ops import attention
+from ibstatus.rules import nudges
+from ibstatus.rules.notices import SYSTEM
+from ibstatus.store import inbox, places
+from ibstatus.supervisor.errands import Errands
+from ibstatus.supervisor.noticing import WRITER, Noticing
+
+HOLD = 30.0  # before the next try, where a person is there or mail waits
+
+
+class Nudging:
+    def __init__(self, place: places.Place, noticing: Noticing, errands: Errands) -> None:
+        self.place = place
+        self.noticing = noticing
+        self.errands = errands
+        self.held: dict[str, float] = {}
+
+    def look(self, agents: Sequence[Agent], mono: float) -> float | None:
+        """When the next may be due."""
+        times = []
+        for agent in agents:
+            episode = self.noticing.record.agents.get(agent.id)
+            left = nudges.wait(agent, episode, self.noticing.rested(agent.id, mono)) if episode is not None else None
+            if left is None:
+                self.held.pop(agent.id, None)
+                continue
+            at = max(mono + left, self.held.get(agent.id, 0.0))
+            if at <= mono:
+                at = self.held[agent.id] = mono + HOLD
+                self.nudge(agent.id)
+            times.append(at)
+        return min(times, default=None)
+
+    def nudge(self, name: str) -> None:
+        def errand() -> Callable[[], None] | None:
+            if inbox.unread(self.place, name).ids or attention.is_attended(self.place, name):
+                return None
+            return lambda: self.put(name)
+
+        self.errands.add("nudge " + name, errand)
+
+    def put(self, name: str) -> None:
+        """In the loop: counted first, so that a kill costs a nudge and never doubles one."""
+        known = self.noticing.record.agents.get(name)
+        if known is None or known.left:
+            return
+        now = time.time()
+        self.noticing.change(name, nudges=known.nudges + 1, nudged=now)
+        self.noticing.save()
+        inbox.put(self.place, WRITER, name, SYSTEM, True, nudges.LETTER, now)
+        self.noticing.mailed = True

@@ -1,0 +1,89 @@
+"""ib parse-state: the state that a screen shows, and how it came about."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.rules.screen_rules import built_in
+from ibstatus.store import places, screen_rules
+from tests.conftest import PROJECT, Done
+
+FOLDER = PROJECT / "fixtures" / "screen-states"
+PERMISSION = next(path for path in sorted(FOLDER.iterdir()) if path.name.startswith("waiting-permission"))
+RUNNING = next(path for path in sorted(FOLDER.iterdir()) if path.name.startswith("running-none"))
+OWN = "[[rule]]\nname = 'mine'\nstate = 'stopped'\nmatch = 'Do you want'\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "a-home"))
+    (tmp_path / "a-home" / ".ittybitty").mkdir(parents=True)
+    return tmp_path / "a-home" / ".ittybitty"
+
+
+def test_a_file_and_a_pipe(ib: Callable[..., Done], tmp_path: Path) -> None:
+    assert ib("parse-state", str(PERMISSION), cwd=tmp_path).out == "waiting\n"
+    piped = ib("parse-state", cwd=tmp_path, stdin=RUNNING.read_text(), env={"LC_ALL": "C"})
+    assert (piped.code, piped.out, piped.err) == (0, "running\n", "")
+
+
+def test_what_it_says_when_asked_for_more(ib: Callable[..., Done], tmp_path: Path) -> None:
+    done = ib("parse-state", "-v", str(PERMISSION), cwd=tmp_path, env={"LC_ALL": "C"})
+    value = json.loads(ib("parse-state", "--json", str(PERMISSION), cwd=tmp_path).out)
+
+    assert done.out == "waiting\n"
+    assert "screen: dialog" in done.err
+    assert "no   start-dialog (which)" in done.err
+    assert "yes  permission (which): permission" in done.err
+    assert (value["reason"], value["rule"]) == ("permission", "permission")
+    assert value["asks"] in done.err
+
+
+def test_a_missing_file_and_a_folder(ib: Callable[..., Done], tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none"):
+        done = ib("parse-state", str(path), cwd=tmp_path)
+        assert (done.code, done.out) == (1, "")
+        assert done.err.startswith("Error: Could not read")
+
+
+def test_a_broken_file_of_the_user_is_named_with_its_line(repo: places.Place, ib: Callable[..., Done]) -> None:
+    path = Path(repo.home, "screens.toml")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(OWN + "\n[[rule]]\nname = 'bad'\nstate = 'waiting'\nmatch = '(a+)+'\n")
+    done = ib("parse-state", str(PERMISSION), cwd=repo.root)
+
+    assert done.code == 1
+    assert f"{path} cannot be used, line 9" in done.err
+    assert "for ever" in done.err
+    assert screen_rules.of(repo).rules[0].name == "mine"
+
+
+def test_rules_of_the_repository_come_before_those_of_the_user(repo: places.Place, home: Path) -> None:
+    (home / "screens.toml").write_text(OWN.replace("stopped", "complete") + OWN.replace("mine", "other"))
+    assert [rule.state for rule in screen_rules.of(repo).rules[:2]] == ["complete", "stopped"]
+
+    Path(repo.home).mkdir(exist_ok=True)
+    Path(repo.home, "screens.toml").write_text(OWN)
+    first = screen_rules.of(repo)
+    assert [(rule.name, rule.state) for rule in first.rules[:2]] == [("mine", "stopped"), ("other", "stopped")]
+    assert screen_rules.of(repo) is first
+
+    Path(repo.home, "screens.toml").unlink()
+    assert screen_rules.of(repo).rules[0].state == "complete"
+
+
+def test_what_is_no_file_costs_nothing_but_a_word(repo: places.Place, home: Path) -> None:
+    (home / "screens.toml").mkdir()
+    assert len(screen_rules.problems(repo)) == 1
+
+    (home / "screens.toml").rmdir()
+    os.mkfifo(home / "screens.toml")
+    assert len(screen_rules.problems(repo)) == 1
+
+    (home / "screens.toml").unlink()
+    (home / "screens.toml").write_bytes(b"#" * 300_000)
+    assert "larger than" in screen_rules.problems(repo)[0]
+    assert screen_rules.of(repo).rules == built_in().rules

@@ -1,0 +1,125 @@
+"""One open connection to tmux: replies in order, a server that hangs, ends or comes again, and no trace left."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibstatus.drivers import tmux as driver
+from ibstatus.drivers.tmux_control import Connection, Reading
+from tests.until import until
+
+Tmux = Callable[..., str]
+NAMES = 'list-panes -a -F "#{session_name}\t#{pane_id}"'
+
+
+@pytest.fixture
+def connection(tmux: Tmux) -> Iterator[Connection]:
+    made = Connection("ib", "test")
+    yield made
+    made.close()
+
+
+def names(connection: Connection) -> list[str]:
+    replies = connection.ask([NAMES])
+    assert replies is not None
+    return [line.split("\t")[0] for line in replies[0].data.decode().splitlines()] if replies else []
+
+
+def test_many_commands_at_once(tmux: Tmux, connection: Connection) -> None:
+    tmux("new-session", "-d", "-s", "a", "printf '%%end 1 2 1\\n%%begin 1 2 1\\nünï'; exec cat")
+    until(lambda: "ünï" in tmux("capture-pane", "-p", "-t", "=a:"))
+    replies = connection.ask([NAMES, "capture-pane -p -t =a:", "capture-pane -p -t %99", "display-message -p done"])
+
+    assert replies is not None
+    assert [reply.ok for reply in replies] == [True, True, False, True]
+    assert replies[1].data.decode().startswith("%end 1 2 1\n%begin 1 2 1\nünï")
+    assert b"can't find pane" in replies[2].data
+    assert replies[3].data == b"done\n"
+
+
+def test_more_than_a_pipe_holds_both_ways(tmux: Tmux, connection: Connection) -> None:
+    tmux("new-session", "-d", "-s", "a", "-x", "200", "-y", "50", "seq 2000; exec cat")
+    replies = connection.ask(["capture-pane -p -S - -t =a:"] * 3000, patience=30)
+
+    assert replies is not None
+    assert len(replies) == 3000
+
+
+def test_its_session_is_no_agent_and_goes_with_it(tmux: Tmux, connection: Connection) -> None:
+    tmux("new-session", "-d", "-s", "a", "-x", "77", "-y", "33", "exec cat")
+    until(lambda: len(names(connection)) == 2)
+    assert tmux("display-message", "-p", "-t", "=a:", "#{window_width}x#{window_height}") == "77x33\n"
+    assert tmux("display-message", "-p", "-t", "=a:", "#{session_attached}") == "0\n"
+    connection.close()
+
+    until(lambda: driver.sessions("ib") == {"a"})
+
+
+def test_it_goes_after_kill_9(tmux: Tmux) -> None:
+    tmux("new-session", "-d", "-s", "a", "exec cat")
+    code = (
+        "from ibstatus.drivers.tmux_control import Connection; import os;"
+        "assert Connection('ib', 'k').ask(['list-sessions']); os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+
+    assert done.returncode == -signal.SIGKILL
+    until(lambda: driver.sessions("ib") == {"a"})
+
+
+def test_no_server_is_not_started_and_no_error(tmux: Tmux, connection: Connection) -> None:
+    assert connection.ask([NAMES]) == []
+    assert driver.sessions("ib") == frozenset()
+    tmux("new-session", "-d", "-s", "a", "exec cat")
+    assert "a" in names(connection)
+    tmux("kill-server")
+    until(lambda: connection.ask([NAMES]) == [])
+    tmux("new-session", "-d", "-s", "b", "exec cat")
+    until(lambda: "b" in names(connection))
+
+
+def test_a_server_that_hangs_is_left_alone_and_asked_again(tmux: Tmux, connection: Connection) -> None:
+    tmux("new-session", "-d", "-s", "a", "exec cat")
+    assert connection.ask([NAMES])
+    pid = int(tmux("display-message", "-p", "#{pid}"))
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert connection.ask([NAMES], patience=0.05) is None
+        assert "has not answered" in connection.why
+        assert connection.ask([NAMES]) is None
+        connection.not_before = 0.0
+        assert connection.ask(["display-message -p late"], patience=0.05) is None
+        assert connection.pause == 2.0
+        other = Connection("ib", "other")
+        assert [other.ask([NAMES], patience=0.05) for _ in range(2)] == [None, None]
+        assert other.process is None
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    connection.not_before = 0.0
+    assert "a" in names(connection)
+    assert int(tmux("display-message", "-p", "#{pid}")) == pid  # tmux falls over clients that leave too early
+    assert connection.why == ""
+
+
+@given(st.lists(st.binary(max_size=30).map(lambda data: data.replace(b"\n", b"")), max_size=5), st.integers(1, 9))
+def test_replies_come_whole_however_they_are_cut(texts: list[bytes], size: int) -> None:
+    stream = b"%begin 5 1 0\nour own start\n%end 5 1 0\n%sessions-changed\n"
+    for at, text in enumerate(texts, 2):
+        stream += b"%%begin 5 %d 1\n%s\n%%%s 5 %d 1\n%%window-renamed @1 x\n" % (
+            at,
+            text,
+            (b"error", b"end")[at % 2],
+            at,
+        )
+    reading = Reading()
+    for at in range(0, len(stream), size):
+        reading.take(stream[at : at + size])
+
+    assert [reply.data for reply in reading.replies] == [text + b"\n" for text in texts]
+    assert [reply.ok for reply in reading.replies] == [at % 2 == 1 for at in range(2, 2 + len(texts))]

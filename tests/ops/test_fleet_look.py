@@ -1,0 +1,74 @@
+"""A command's own look at the fleet: two processes for all terminals, and nobody hides the others."""
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.model.records import Agent
+from ibstatus.ops import fleet, sight
+from ibstatus.rules import fleet as rule
+from ibstatus.store import fleet as files
+from ibstatus.store import places
+from ibstatus.supervisor import watching
+
+Tmux = Callable[..., str]
+
+
+def made(place: places.Place, tmux: Tmux, name: str) -> None:
+    folder = Path(place.agent_dir(name))
+    folder.mkdir(parents=True)
+    session = f"ittybitty-0-{name}"
+    (folder / "meta.json").write_text(json.dumps({"id": name, "tmux_session": session}))
+    tmux("new-session", "-d", "-s", session, "exec cat")
+
+
+def test_two_processes_whatever_the_number(
+    repo: places.Place, tmux: Tmux, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(7):
+        made(repo, tmux, f"a{number}")
+    calls, fake = tmp_path / "calls", tmp_path / "bin" / "tmux"
+    fake.parent.mkdir()
+    fake.write_text(f'#!/bin/sh\necho x >> {calls}\nPATH="$OLD_PATH"; export PATH; exec tmux "$@"\n')
+    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("OLD_PATH", os.environ["PATH"])
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    told = {"a6": rule.Told("complete", "", 1.0)}
+    found = sight.look(sight.targets(repo, files.records(repo), told), 5.0)
+
+    assert calls.read_text().split() == ["x", "x"]
+    assert all(one.there for one in found.values()), found
+    assert [name for name, one in sorted(found.items()) if one.shown is None] == ["a6"], found
+
+
+def test_one_that_no_rule_can_take_hides_nobody(repo: places.Place) -> None:
+    good = rule.Known("good", {"id": "good", "created_epoch": 5.0}, True, rule.Told("running", "", 10.0))
+    bad = rule.Known("bad", None, True, rule.Told("running", "", 10.0))  # type: ignore[arg-type]
+    with pytest.raises(AttributeError):
+        rule.fleet([bad], {}, 20.0)
+    found: list[Agent] = fleet.judged([good, bad], {}, 20.0)
+
+    assert {agent.id: bool(agent.problem) for agent in found} == {"good": False, "bad": True}
+
+
+def test_only_what_changed_is_read_again(repo: places.Place, tmux: Tmux) -> None:
+    made(repo, tmux, "a")
+    made(repo, tmux, "b")
+    records = files.Records(repo)
+    first = records.read()
+    assert all(one is other for one, other in zip(first, records.read(), strict=True))
+    Path(repo.agent_dir("b"), "meta.json").write_text("{nope")
+    assert [one.problem for one in records.read()] == ["", "meta.json is broken"]
+
+
+def test_a_moved_spool_keeps_no_event_back(repo: places.Place) -> None:
+    ears = watching.Watching(repo)
+    try:
+        grouper = pytest.importorskip("watchdog.observers.inotify_move_event_grouper")
+        assert grouper.InotifyMoveEventGrouper.delay == 0.0
+    finally:
+        ears.close()

@@ -1,0 +1,111 @@
+"""list --processes and gc, with real processes that have lost their agent."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from ibstatus.ops import processes
+from ibstatus.store import home, meta, places, tokens
+from tests.ops.test_pause import state
+from tests.until import until
+
+
+@pytest.fixture
+def begun() -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
+    known: list[subprocess.Popen[bytes]] = []
+
+    def begin(**env: str) -> "subprocess.Popen[bytes]":
+        known.append(subprocess.Popen(["sleep", "600"], env={**os.environ, **env}, start_new_session=True))
+        return known[-1]
+
+    yield begin
+    for process in known:
+        process.kill()
+        process.wait()
+
+
+def test_what_survived_its_client_is_shown_and_ended_and_nothing_else(ib, repo, tmux, fake_claude, begun) -> None:
+    assert ib("new-agent", "--name", "w", "Task\n> wait").code == 0
+    until(lambda: state(ib, "w") == "waiting")
+    token = tokens.of(repo, "w").decode()
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=token)
+    namesake = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN="another repository's")
+    known = {one["pid"]: one for one in ib("list", "--processes", "--json").json()}
+    assert {one["what"] for one in known.values()} >= {"launcher", "client"}
+    assert not any(one["orphan"] for one in known.values())
+    assert namesake.pid not in known
+
+    for pid, one in known.items():
+        if one["what"] in ("launcher", "client"):
+            os.kill(pid, signal.SIGKILL)
+    until(lambda: not psutil.pid_exists(next(pid for pid, one in known.items() if one["what"] == "launcher")))
+
+    until(lambda: [one.pid for one in processes.orphans(repo)] == [mine.pid])
+    assert "orphan" in ib("list", "--processes").out
+    assert mine.poll() is None
+    shown = ib("gc", "--json").json()
+    assert [(one["kind"], one["state"]) for one in shown if one["kind"] == "process"] == [("process", "orphan")]
+    assert ib("gc", "--force").code == 0
+    assert mine.wait(20) == -signal.SIGTERM
+    assert namesake.poll() is None
+
+
+def test_of_an_agent_that_was_killed(ib, repo: places.Place, tmux, agent, begun) -> None:
+    home.enter(repo)
+    agent(repo, "w")
+    tokens.make(repo, "w")
+    token = tokens.of(repo, "w").decode()
+    assert ib("kill", "w", "--force").code == 0
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=token)
+
+    (own,) = processes.orphans(repo)
+
+    assert (own.pid, own.why) == (mine.pid, "there is no agent w any more")
+
+
+def test_a_tmux_that_cannot_be_asked_makes_no_orphans(
+    repo: places.Place, agent, begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.enter(repo)
+    agent(repo, "w")
+    tokens.make(repo, "w")
+    meta.change(repo, "w", tmux_session="ittybitty-x-w")
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo, "w").decode())
+    (tmp_path / "tmux").write_text("#!/bin/sh\necho strange >&2\nexit 3\n")
+    (tmp_path / "tmux").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    assert [own.pid for own in processes.find(repo).owned] == [mine.pid]
+    assert processes.orphans(repo) == []
+
+
+def test_an_agent_made_by_hand_lives_where_ib_cannot_see_it(repo: places.Place, tmux, agent, begun) -> None:
+    home.enter(repo)
+    agent(repo, "w")
+    tokens.make(repo, "w")
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo, "w").decode())
+
+    assert [(own.pid, own.orphan) for own in processes.find(repo).owned] == [(mine.pid, False)]
+
+
+def test_words_that_steer_a_terminal_are_shown_harmlessly(ib, repo: places.Place, tmux, agent, tmp_path: Path) -> None:
+    home.enter(repo)
+    agent(repo, "w")
+    tokens.make(repo, "w")
+    env = {**os.environ, "IB_AGENT_ID": "w", "IB_AGENT_TOKEN": tokens.of(repo, "w").decode()}
+    name = b"\x1b[2Jevil\nname\xff"
+    with subprocess.Popen([name, "600"], executable="/bin/sleep", env=env) as process:
+        until(lambda: process.pid in [own.pid for own in processes.find(repo).owned])
+        for locale in ("C", "C.UTF-8"):
+            shown = ib("list", "--processes", env={"LC_ALL": locale})
+            data = ib("list", "--processes", "--json", env={"LC_ALL": locale})
+            assert (shown.code, data.code) == (0, 0), shown.err + data.err
+            assert "\x1b" not in shown.out
+            assert len([line for line in shown.out.splitlines() if str(process.pid) in line]) == 1
+            assert [one["pid"] for one in data.json()] == [process.pid]
+        process.kill()

@@ -1,0 +1,71 @@
+"""Sessions that end without a word are written down, many at once without many looks, and never on a guess."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ibstatus.model.records import Agent
+from ibstatus.ops import session_end
+from ibstatus.store import home, meta, places
+
+
+@pytest.fixture
+def place(repo: places.Place) -> places.Place:
+    home.enter(repo)
+    return repo
+
+
+def stopped(place: places.Place, agent, names: list[str]) -> list[Agent]:
+    for name in names:
+        tree = agent(place, name)
+        (tree / "left.txt").write_text("x")
+        meta.change(place, name, tmux_session=f"ittybitty-x-{name}", ended=None)
+    return [Agent(name, "stopped", "1m", "") for name in names]
+
+
+def said(place: places.Place) -> str:
+    return "".join(path.read_text() for path in Path(place.spool).glob("*.jsonl"))
+
+
+def test_a_few_are_asked_for_uncommitted_work(place: places.Place, tmux, agent) -> None:
+    session_end.catch_up(place, stopped(place, agent, ["a", "b"]))
+
+    assert said(place).count('"uncommitted"') == 2
+    assert meta.read(place, "a")["ended"]["code"] is None
+
+
+def test_many_at_once_are_not(place: places.Place, tmux, agent, tmp_path: Path, monkeypatch) -> None:
+    seen = stopped(place, agent, [f"w{number}" for number in range(8)])
+    (tmp_path / "bin").mkdir()
+    git = tmp_path / "bin" / "git"
+    git.write_text(f"#!/bin/sh\necho git >> {tmp_path}/asked\nexit 1\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+
+    session_end.catch_up(place, seen)
+
+    assert not (tmp_path / "asked").exists()
+    assert said(place).count('"was killed"') == 8
+    session_end.catch_up(place, seen)
+    assert said(place).count('"was killed"') == 8
+
+
+def test_a_tmux_that_cannot_be_asked_ends_nobody(place: places.Place, agent, tmp_path: Path, monkeypatch) -> None:
+    seen = stopped(place, agent, ["a"])
+    (tmp_path / "tmux").write_text("#!/bin/sh\necho strange >&2\nexit 3\n")
+    (tmp_path / "tmux").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    session_end.catch_up(place, seen)
+
+    assert meta.read(place, "a")["ended"] is None
+
+
+def test_a_word_that_comes_after_the_pause_changes_nothing(place: places.Place, agent) -> None:
+    agent(place, "a")
+    meta.change(place, "a", ended={"code": None, "at": 1.0, "why": session_end.PAUSED})
+
+    session_end.note(place, "a", 143)
+
+    assert meta.read(place, "a")["ended"]["why"] == "paused"

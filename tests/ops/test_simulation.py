@@ -1,0 +1,164 @@
+"""`ib sim`: its plan, its clock, its judges (each with a record that breaks the promise), and one small run."""
+
+import json
+import struct
+import subprocess
+import sys
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from ibstatus.ops.simulation import clocked, plan, promises, reading, truth
+from ibstatus.ops.simulation.clock import Clock
+from ibstatus.ops.simulation.records import Episode, Limit, Notice, Record, Sent, Wrong
+
+
+def test_the_same_seed_is_the_same_course_of_events() -> None:
+    assert plan.drawn(50, 24, 7) == plan.drawn(50, 24, 7)
+    assert plan.drawn(50, 24, 7) != plan.drawn(50, 24, 8)
+
+
+def test_nobody_does_two_things_at_once_and_everything_that_begins_ends() -> None:
+    drawn = plan.drawn(20, 12, 3)
+    open_acts: dict[str, int] = {}
+    for moment in drawn.moments:
+        for act in moment.acts:
+            if act.ends:
+                assert open_acts.pop(act.who) == act.number
+            else:
+                assert act.who not in open_acts
+                if act.fate in plan.LASTING:
+                    open_acts[act.who] = act.number
+    assert open_acts == {}
+
+
+def test_a_long_plan_has_every_fate_in_it() -> None:
+    fates = {act.fate for moment in plan.drawn(50, 24, 1).moments for act in moment.acts}
+
+    assert fates == set(plan.FATES)
+
+
+def test_every_fate_has_a_truth() -> None:
+    for fate in plan.FATES:
+        begun = truth.after(plan.Act(1, "a", fate), truth.DONE, truth.DONE)
+        assert begun.state in ("running", "waiting", "complete", "rate_limited", "stopped")
+
+
+BROKEN = {
+    "message": Record(sent=[Sent("m1x1", "a", 0.0)]),
+    "once": Record(sent=[Sent("m1x1", "a", 0.0, heard=3, again=1)]),
+    "state": Record(wrong=[Wrong("a", 0.0, "waiting", "running", 61.0)]),
+    "orphan": Record(orphans=["process 1: x"]),
+    "notice": Record(notices=[Notice("a", "n-1", 5.0), Notice("a", "n-2", 6.0)], episodes=[Episode("a", 1.0, 9.0)]),
+    "nudge": Record(nudges=[Notice("a", "x", 70.0), Notice("a", "x", 130.0)], quiet=[Episode("a", 1.0, 999.0)]),
+    "limit": Record(limits=[Limit("a", 100.0, None)]),
+    "supervisor": Record(outages=[inf]),
+    "commit": Record(lost_commits=["abc of a is gone"]),
+    "outside": Record(outside="changed"),
+    "command": Record(failures=["ib send a: no"]),
+}
+KEPT = {
+    "message": Record(sent=[Sent("m1x1", "a", 0.0, heard=1)]),
+    "once": Record(sent=[Sent("m1x1", "a", 0.0, heard=3, again=2)]),
+    "state": Record(wrong=[Wrong("a", 0.0, "waiting", "running", 59.0)]),
+    "notice": Record(
+        notices=[Notice("a", "n-1", 5.0), Notice("a", "n-2", 12.0)],
+        episodes=[Episode("a", 1.0, 9.0), Episode("a", 9.0, inf)],
+    ),
+    "nudge": Record(nudges=[Notice("a", "x", 70.0), Notice("a", "x", 190.0)], quiet=[Episode("a", 1.0, 999.0)]),
+    "limit": Record(limits=[Limit("a", 100.0, 130.0)]),
+    "supervisor": Record(outages=[5.0]),
+}
+
+
+def broken(record: Record) -> list[str]:
+    return [one.name for one in promises.judged(record) if one.broken]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_promise_can_be_broken(name: str) -> None:
+    assert broken(BROKEN[name]) == [name]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_promise_can_be_kept(name: str) -> None:
+    assert broken(KEPT[name]) == []
+
+
+def test_every_promise_has_a_record_that_breaks_it() -> None:
+    assert set(BROKEN) == {name for name, *_ in promises.TABLE}
+
+
+def test_a_limit_that_is_resumed_too_early_is_no_promise_kept() -> None:
+    assert broken(Record(limits=[Limit("a", 100.0, 50.0)])) == ["limit"]
+
+
+def test_marks_are_counted_once_a_line_and_repeats_apart() -> None:
+    ears = reading.Ears("/nonexistent")
+
+    ears.hear('{"id":"in-1","msg":"m1x1"}\n{"id":"in-1","again":true,"msg":"m1x1 m1x2"}\nm12x1')
+
+    assert ears.heard == {"m1x1": 2, "m1x2": 1, "m12x1": 1}
+    assert ears.again == {"m1x1": 1, "m1x2": 1}
+
+
+ASK = "import json, time; print(json.dumps([time.time(), time.monotonic(), time.time_ns(), time.gmtime()[0]]))"
+
+
+def asked(tmp_path: Path, ahead: float) -> list[float]:
+    target = tmp_path / "ask.py"
+    target.write_text(ASK)
+    (tmp_path / "clock").write_bytes(struct.pack("d", ahead))
+    argv = [sys.executable, "-S", "-E", "-I", clocked.__file__, str(tmp_path / "clock"), "python", "script", target]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    return list(json.loads(done.stdout))
+
+
+def test_every_clock_of_a_process_is_ahead_by_the_same(tmp_path: Path) -> None:
+    now, later = asked(tmp_path, 0.0), asked(tmp_path, 1e9)
+
+    for place, unit in ((0, 1.0), (1, 1.0), (2, 1e9)):
+        assert (later[place] - now[place]) / unit / 1e9 == pytest.approx(1.0, abs=1e-6)
+    assert later[3] - now[3] in (31, 32)
+
+
+def test_what_waits_with_a_time_out_keeps_the_real_clock(tmp_path: Path) -> None:
+    """A leap in the middle of `subprocess.run(timeout=…)` is no time-out."""
+    (tmp_path / "waits.py").write_text(
+        "import struct, subprocess, time\n"
+        "began = time.time()\n"
+        f"leap = \"import struct; open('{tmp_path}/clock', 'r+b').write(struct.pack('d', 1e6))\"\n"
+        f"subprocess.run([{sys.executable!r}, '-c', leap], timeout=60, check=True)\n"
+        "print(time.time() - began > 9e5)\n"
+    )
+    (tmp_path / "clock").write_bytes(struct.pack("d", 0.0))
+    argv = [sys.executable, clocked.__file__, str(tmp_path / "clock"), "python", "module", "waits"]
+
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(tmp_path)})
+
+    assert done.stdout == "True\n"
+
+
+def test_the_clock_never_goes_back(tmp_path: Path) -> None:
+    clock = Clock(str(tmp_path / "clock"))
+    clock.leap(clock.now() + 1000)
+    there = clock.now()
+
+    clock.leap(there - 500)
+
+    assert clock.now() >= there
+    clock.close()
+
+
+def test_a_small_fleet_keeps_every_promise(ib, tmp_path: Path) -> None:
+    done = ib("sim", "--agents", "4", "--hours", "0.7", "--seed", "9", "--json", cwd=tmp_path)
+
+    report = json.loads(done.out)
+    assert [one for one in report["promises"] if one["broken"]] == []
+    assert done.code == 0
+    assert sum(report["acts"].values()) > 2
+
+
+def test_a_simulation_needs_a_number_of_agents(ib, tmp_path: Path) -> None:
+    assert ib("sim", "--agents", "0", cwd=tmp_path).code == 2

@@ -1,0 +1,78 @@
+"""What agents' hooks said last, read on from where we were."""
+
+import json
+import os
+from pathlib import Path
+
+from ibstatus.rules.fleet import Told
+from ibstatus.store import events, home, places, spool, states
+
+NOW = 1_800_000_000.0
+
+
+def say(place: places.Place, who: str, state: str, reason: str = "", at: float = NOW, **more: object) -> None:
+    spool.note(place, who, at, {"kind": "agent.state", "who": who, "state": state, "reason": reason, **more})
+
+
+def test_the_last_word_of_everybody(repo: places.Place) -> None:
+    home.enter(repo)
+    known = states.States(repo)
+    say(repo, "a", "running")
+    say(repo, "b", "running")
+    assert known.catch_up()["a"].state == "running"
+
+    say(repo, "a", "waiting", "input", NOW + 5, said="What now?", silent=True)
+
+    assert known.catch_up() == {
+        "a": Told("waiting", "input", NOW + 5, "What now?", True),
+        "b": Told("running", "", NOW),
+    }
+
+
+def test_words_of_odd_types_say_nothing(repo: places.Place) -> None:
+    home.enter(repo)
+    say(repo, "a", "waiting", "input", said=["x"], silent="yes")
+    say(repo, "b", "waiting", "input", said="y" * 9000)
+
+    found = states.States(repo).catch_up()
+
+    assert (found["a"].said, found["a"].silent) == ("", False)
+    assert len(found["b"].said) == 300
+
+
+def test_a_spool_of_very_many_events_is_taken_in_once(repo: places.Place) -> None:
+    home.enter(repo)
+    os.makedirs(repo.spool, exist_ok=True)
+    line = {"t": "2027-01-15T08:00:00.000Z", "kind": "agent.state", "who": "a", "state": "running", "reason": ""}
+    last = {**line, "t": "2027-01-15T08:00:01.000Z", "state": "complete"}
+    text = (json.dumps(line) + "\n") * 100_000 + json.dumps(last) + "\n"
+    Path(repo.spool, "a.jsonl").write_text(text)
+    known = states.States(repo)
+
+    assert known.catch_up()["a"].state == "complete"
+    say(repo, "a", "running", at=NOW + 100)
+    assert known.catch_up()["a"].state == "running"
+
+
+def test_a_broken_history_keeps_what_was_said(repo: places.Place) -> None:
+    home.enter(repo)
+    known = states.States(repo)
+    say(repo, "a", "running")
+    known.catch_up()
+    with open(repo.events, "ab") as file:
+        file.write(b'\xff\xfe"agent.state"\n{"kind":"agent.state"\n[]\n')
+
+    assert known.catch_up()["a"].state == "running"
+
+
+def test_a_rotated_history_is_read_to_its_end(repo: places.Place) -> None:
+    home.enter(repo)
+    known = states.States(repo)
+    say(repo, "a", "running")
+    known.catch_up()
+    say(repo, "a", "complete", at=NOW + 1)
+    events.fold(repo)
+    os.rename(repo.events, repo.events + ".1")
+    say(repo, "b", "running")
+
+    assert {name: told.state for name, told in known.catch_up().items()} == {"a": "complete", "b": "running"}

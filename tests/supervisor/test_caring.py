@@ -1,0 +1,181 @@
+"""What the supervisor types and to whom, with fake-claude in a real tmux: nudges, compactions, limits."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.model.records import Agent
+from ibstatus.ops import fleet
+from ibstatus.rules import nudges
+from ibstatus.rules.duties import Clock
+from ibstatus.store import episodes, inbox, places, states
+from ibstatus.supervisor import parking
+from ibstatus.supervisor.caring import Caring
+from ibstatus.supervisor.log import Log
+from ibstatus.supervisor.rousing import Rousing
+from tests.living import Living
+from tests.supervisor.test_noticing import told
+from tests.until import until
+
+
+class Turned:
+    """Both parts of the supervisor that type, on a clock that the test turns; each look is done to its end."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.place = place
+        log = Log(place.home + "/log")
+        self.caring, self.rousing = Caring(place, log), Rousing(place, log)
+        self.states = states.States(place)
+        self.before: dict[str, Agent] = {}
+        self.now = 1000.0
+        self.ahead = 0.0  # of the wall clock
+
+    def look(self, after: float = 0.0) -> dict[str, Agent]:
+        self.now += after
+        wall = time.time()
+        agents = fleet.look(self.place, self.states, self.before, wall).agents
+        self.before = {agent.id: agent for agent in agents}
+        for _ in range(2):
+            self.caring.look(agents, Clock(self.now, self.now, wall + self.ahead))
+            self.caring.errands.wait()
+        self.rousing.look(agents, self.now)
+        if self.rousing.thread is not None:
+            self.rousing.thread.join()
+        return self.before
+
+    def until(self, holds: Callable[[Agent], object]) -> Agent:
+        until(lambda: holds(self.look()["w1"]))
+        return self.before["w1"]
+
+
+@pytest.fixture
+def start(repo: places.Place, tmux: Callable[..., str], tmp_path: Path) -> Callable[[str], Living]:
+    return lambda script: Living(repo, tmux, tmp_path / "claude", "w1", script).idle()
+
+
+def letters(place: places.Place) -> list[str]:
+    try:
+        return [json.loads(line)["msg"] for line in Path(inbox.path_of(place, "w1")).read_text().splitlines()]
+    except FileNotFoundError:
+        return []
+
+
+def test_a_silent_agent_is_told_after_a_minute_and_once(repo: places.Place, start: Callable[[str], Living]) -> None:
+    living = start("say hm\nend well\nsay so\nwait for you\n")
+    living.submit("go")
+    turned = Turned(repo)
+    turned.until(lambda agent: agent.state == "waiting" and agent.silent)
+    turned.look()
+    assert (len(told(repo)), letters(repo)) == (1, [])
+
+    turned.look(59)
+    assert letters(repo) == []
+    turned.look(2)
+
+    assert letters(repo) == [nudges.LETTER]
+    living.idle()
+    assert living.hears("[sent by ib]: [ib] You ended your turn") == 1
+    turned.until(lambda agent: agent.said.startswith("for you"))
+    turned.look(4000)
+    assert letters(repo) == [nudges.LETTER]
+    assert "for you" in told(repo)[-1]
+
+
+def test_a_full_context_is_compacted_once(repo: places.Place, start: Callable[[str], Living]) -> None:
+    Path(repo.root, ".ittybitty.json").write_text('{"autoCompactThreshold": 80}')
+    living = start("say hm\nwait\n")
+    living.submit("go")
+    turned = Turned(repo)
+    turned.until(lambda agent: agent.state == "waiting" and agent.source == "hooks")
+    living.idle()
+    full = {"input_tokens": 1, "cache_read_input_tokens": 170_000, "cache_creation_input_tokens": 0, "output_tokens": 5}
+    path = next(living.config.glob(f"projects/*/{living.session}.jsonl"))
+    entry = {"type": "assistant", "message": {"role": "assistant", "model": "m", "content": [], "usage": full}}
+    with path.open("a") as file:
+        file.write(json.dumps(entry) + "\n")
+
+    turned.look(5)
+    until(lambda: b"compact_boundary" in path.read_bytes())
+    living.idle()
+    turned.look(5)
+    turned.look(500)
+    known = episodes.read(repo)
+    assert path.read_bytes().count(b'"compact_boundary"') == 1
+    assert known is not None
+    assert len(told(repo)) == 1  # the compaction is no news
+
+
+def test_after_the_reset_it_is_sent_on(repo: places.Place, start: Callable[[str], Living]) -> None:
+    living = start("limit usage\nsay on\nwait\n")
+    living.submit("go")
+    living.until(lambda: living.screen.kind == "dialog")
+    turned = Turned(repo)
+    turned.until(lambda agent: agent.state == "rate_limited" or agent.reason == "limit")
+    turned.look(1)
+    assert [text.partition(":")[0] for text in told(repo)] == ["Usage limit reached"]
+    living.until(lambda: living.screen.takes_text)  # the menu was answered
+    assert living.prompts() == ["go"]
+    record = episodes.read(repo)
+    assert record is not None
+    assert record.park is not None
+
+    turned.ahead = record.park.until - time.time() + 200
+    turned.until(lambda agent: agent.state == "waiting" and agent.source == "hooks")
+
+    assert letters(repo) == [parking.LETTER]
+    assert living.hears("The usage limit that stopped you is over") == 1
+
+
+def test_what_a_failed_turn_was_told_is_told_again(repo: places.Place, start: Callable[[str], Living]) -> None:
+    living = start("error server_error\nsay on\nwait\n")
+    turned = Turned(repo)
+    turned.look()
+    inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
+    turned.look()
+    turned.until(lambda agent: agent.reason.startswith("error"))
+    assert living.has_heard("[sent by agent lead]: mail") == 1
+
+    turned.look()
+    assert turned.rousing.waiting["w1"].due == turned.now + 10
+    turned.look(11)
+
+    living.until(lambda: living.has_heard("[sent by agent lead]: mail") == 2)
+    living.idle()
+    turned.until(lambda agent: agent.reason == "input")
+    turned.look(700)
+    assert turned.rousing.waiting == {}
+
+
+def test_nobody_is_typed_to_while_a_person_types(
+    repo: places.Place, start: Callable[[str], Living], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal that is attached, with keys that have just come in."""
+    import os
+    import pty
+    import subprocess
+
+    living = start("say hm\nwait\n")
+    master, slave = pty.openpty()
+    argv = ["tmux", "-L", "ib", "attach", "-t", f"={living.where.name}"]
+    person = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "TERM": "xterm"})
+    try:
+        living.until(lambda: living.tmux("list-clients", "-t", living.pane.session_id))
+        os.write(master, b"x")
+        living.until(lambda: living.screen.draft == "x")
+        os.write(master, b"\x7f")
+        living.idle()
+        inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
+        from ibstatus.ops import rouse
+
+        assert rouse.rouse(repo, "w1").state == "draft"
+        assert living.prompts() == []
+        until(lambda: rouse.rouse(repo, "w1").state == "delivered")
+    finally:
+        person.terminate()
+        person.wait()
+        os.close(master)
+        os.close(slave)
+    assert living.hears("[sent by agent lead]: mail") == 1

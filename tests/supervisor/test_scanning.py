@@ -1,0 +1,189 @@
+"""The scan of all terminals: only what changed is captured, and one that cannot be read is nobody else's trouble."""
+
+import os
+import signal
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+from ibstatus.drivers import clients
+from ibstatus.model.records import Agent
+from ibstatus.ops.sight import Target
+from ibstatus.rules.duties import Clock
+from ibstatus.rules.screen_states import Shown
+from ibstatus.store import places
+from ibstatus.supervisor.log import Log
+from ibstatus.supervisor.scanning import Scanner
+from tests.until import until
+
+Tmux = Callable[..., str]
+
+
+class Scan:
+    """A scanner on a turned clock, with sessions in which `cat` shows what is sent to them."""
+
+    def __init__(self, place: places.Place, tmux: Tmux) -> None:
+        self.tmux = tmux
+        self.mono = 100.0
+        self.scanner = Scanner(place, Log(place.home + "/log"))
+        self.targets: list[Target] = []
+
+    def clock(self) -> Clock:
+        return Clock(self.mono, self.mono, 1_800_000_000 + self.mono)
+
+    def add(self, name: str, published: str = "waiting", socket: str = "ib") -> None:
+        self.tmux("-L", socket, "new-session", "-d", "-s", "ittybitty-0-" + name, "cat; exit")
+        self.targets.append(Target(name, {"id": name}, socket, "ittybitty-0-" + name, is_busy=published == "running"))
+        known = {one.agent: Agent(one.agent, published, "1m", "", reason="input") for one in self.targets}
+        self.scanner.aim(self.targets, known)
+
+    def tick(self, seconds: float = 2.0) -> bool:
+        self.mono += seconds
+        return self.scanner.tick(self.clock())
+
+    def captured(self, ticks: int = 1) -> int:
+        before = self.scanner.captured
+        for _ in range(ticks):
+            self.tick()
+        return self.scanner.captured - before
+
+    def type(self, name: str, text: str) -> None:
+        """Until tmux's clock, which has whole seconds, shows that something has come."""
+        pane = f"=ittybitty-0-{name}:"
+        before = self.tmux("display-message", "-p", "-t", pane, "#{window_activity}")
+
+        def has_come() -> bool:
+            self.tmux("send-keys", "-t", pane, text, "Enter")
+            return before != self.tmux("display-message", "-p", "-t", pane, "#{window_activity}")
+
+        until(has_come)
+
+
+@pytest.fixture
+def scan(repo: places.Place, tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scan]:
+    made = Scan(repo, tmux)
+    yield made
+    made.scanner.close()
+
+
+@pytest.fixture
+def screens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another kind of client, whose screens are read as these tests want it."""
+
+    class Other:
+        def shown(self, text: str) -> Shown:
+            if "boom" in text:
+                raise ValueError("garbage")
+            return Shown("running") if "busy" in text else Shown("waiting", "input", "prompt", idle=True)
+
+    monkeypatch.setitem(clients.KINDS, "other", Other())  # type: ignore[arg-type]
+
+
+def other(scan: Scan) -> None:
+    scan.targets = [one._replace(meta={"id": one.agent, "kind": "other"}) for one in scan.targets]
+    scan.scanner.aim(scan.targets, scan.scanner.published)
+
+
+def test_only_what_changed_is_captured(scan: Scan, screens: None) -> None:
+    for name in ("a", "b", "c"):
+        scan.add(name)
+    other(scan)
+    assert scan.captured() == 3
+    assert scan.captured() == 3  # once more: tmux counts whole seconds
+    assert scan.captured(5) == 0
+    scan.type("b", "busy")
+    until(lambda: scan.captured() == 1)
+    assert scan.captured(5) <= 2
+    assert scan.scanner.sights["b"].shown == Shown("running")
+    assert scan.scanner.sights["a"].at == 1_800_000_102.0
+
+
+def test_what_is_at_odds_is_looked_at_soon_and_each_time_told(scan: Scan, screens: None) -> None:
+    scan.add("a", published="running")
+    other(scan)
+    assert scan.tick()
+    assert scan.scanner.due == pytest.approx(scan.mono + 0.4)
+    assert scan.tick(0.4)
+    sight = scan.scanner.seen(scan.clock())["a"]
+    assert sight.seen - sight.at == pytest.approx(0.4)
+    assert not scan.tick(10)
+
+
+def test_a_garbage_screen_is_that_agents_alone(scan: Scan, screens: None) -> None:
+    scan.add("a")
+    scan.add("b")
+    other(scan)
+    scan.type("a", "boom")
+    scan.captured(3)
+    assert "garbage" in scan.scanner.sights["a"].note
+    assert scan.scanner.sights["b"].shown is not None
+
+
+def test_ended_and_never_there(scan: Scan, screens: None) -> None:
+    scan.add("a")
+    scan.add("b")
+    other(scan)
+    scan.tick()
+    scan.tmux("kill-session", "-t", "=ittybitty-0-a")
+    until(scan.tick)
+    assert [scan.scanner.sights[name].there for name in ("a", "b")] == [False, True]
+    scan.tmux("kill-session", "-t", "=ittybitty-0-b")
+    until(lambda: scan.tick() or not scan.scanner.sights["b"].there)
+    until(lambda: "ib-watch" not in scan.tmux("list-sessions"))  # and keeps no server alive
+
+
+def test_one_socket_that_hangs_stops_no_other(scan: Scan, screens: None) -> None:
+    scan.add("a")
+    scan.add("b", socket="two")
+    other(scan)
+    scan.tick()
+    pid = int(scan.tmux("-L", "two", "display-message", "-p", "#{pid}"))
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert scan.tick()
+        assert [scan.scanner.sights[name].there for name in ("a", "b")] == [True, None]
+        assert "not answered" in scan.scanner.sights["b"].note
+    finally:
+        os.kill(pid, signal.SIGCONT)
+        scan.tmux("-L", "two", "kill-server")
+
+
+def test_a_stopped_client_is_seen(scan: Scan, screens: None) -> None:
+    scan.add("a", published="running")
+    other(scan)
+    scan.tick()
+    scan.tick(5)
+    shell = psutil.Process(int(scan.tmux("display-message", "-p", "-t", "=ittybitty-0-a:", "#{pane_pid}")))
+    until(shell.children)
+    shell.children()[0].suspend()  # the shell itself tmux would wake at once
+    until(lambda: scan.tick(6) or scan.scanner.sights["a"].suspended)
+    assert scan.scanner.sights["a"].suspended
+
+
+def test_memory_is_flat_and_a_quiet_tick_touches_no_file(scan: Scan, screens: None, faults: Any) -> None:
+    for name in ("a", "b", "c"):
+        scan.add(name)
+    other(scan)
+    scan.captured(50)
+    faults.arm(0)
+    tracemalloc.start()
+    try:
+        scan.captured(200)
+        before = tracemalloc.get_traced_memory()[0]
+        assert scan.captured(2000) == 0
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 20_000
+    assert faults.seen == 0
+
+
+def test_after_sleep_everything_is_captured_again(scan: Scan, screens: None) -> None:
+    scan.add("a")
+    other(scan)
+    scan.captured(4)
+    scan.scanner.forget()
+    assert scan.captured() == 1
