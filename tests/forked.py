@@ -8,6 +8,7 @@ import array
 import gc
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -38,10 +39,11 @@ class Server:
         with self.lock:
             if self.process is not None and self.process.poll() is None:
                 return
+            self.end()
             folder = tempfile.mkdtemp(prefix="ib-f-", dir="/tmp")  # a socket's path must be short
             self.path = folder + "/s"
             argv = [sys.executable, "-m", "tests.forked", self.path]
-            env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+            env = {**os.environ, "PYTHONPATH": str(PROJECT), "HOME": "/"}  # of no test: who ends what has its HOME
             self.process = subprocess.Popen(argv, cwd=PROJECT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             assert self.process.stdout is not None
             assert self.process.stdout.readline() == b"ready\n"
@@ -68,6 +70,7 @@ class Server:
             self.process.wait()
             self.process.stdout.close()
             self.process = None
+            shutil.rmtree(os.path.dirname(self.path), ignore_errors=True)
 
 
 SERVER = Server()

@@ -9,10 +9,11 @@ import subprocess
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ibstatus.drivers import installed, processes
+from ibstatus.drivers import installed, processes, tmux_gate
 from ibstatus.errors import IbError
 
 PATIENCE = 10.0
+LOOK_PATIENCE = 2.0  # a look can be made again
 NO_SERVER = (
     "no server running",
     "error connecting",
@@ -34,6 +35,7 @@ FIELDS = (
     "pane_in_mode",
     "session_name",
 )
+NOT_THE_SERVERS = ("TMUX", "TMUX_PANE", "IB_AGENT_ID", "IB_AGENT_TOKEN")
 OWN = ("TMUX", "TMUX_PANE", "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION")
 
 
@@ -54,22 +56,24 @@ def version() -> str:
     return installed.first_line(["tmux", "-V"])
 
 
-def asked(socket: str, *args: str, data: bytes | None = None) -> processes.Ended:
-    """One command to the server of this socket. code 127 without tmux, 124 when it does not answer."""
-    env = {key: value for key, value in os.environ.items() if key not in ("TMUX", "TMUX_PANE")}
+def asked(socket: str, *args: str, data: bytes | None = None, patience: float = PATIENCE) -> processes.Ended:
+    """One command to the server of this socket. code 127 without tmux, 124 when it does not answer. A server that it
+    starts is nobody's: no agent's marks, no agent's folder."""
+    env = {key: value for key, value in os.environ.items() if key not in NOT_THE_SERVERS}
     try:
         done = subprocess.run(
             ["tmux", "-u", "-f", os.devnull, "-L", socket, *args],  # -u: without UTF-8 it prints tabs as _
             input=data,
             stdin=subprocess.DEVNULL if data is None else None,
             capture_output=True,
-            timeout=PATIENCE,
+            timeout=patience,
             check=False,
             env=env,
+            cwd="/",
         )
     except FileNotFoundError:
         return processes.Ended(127, "", "tmux is not installed")
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return processes.Ended(124, "", f"tmux does not answer: {error}")
     return processes.Ended(done.returncode, processes.text(done.stdout), processes.text(done.stderr).strip())
 
@@ -83,7 +87,8 @@ def sessions(socket: str) -> frozenset[str] | None:
 def panes(socket: str) -> dict[str, Pane] | None:
     """By the name that each session was given at its start: renamed, split or with more windows, the pane that ib has
     made is still the one. Of any other session its first pane. None when tmux cannot be asked."""
-    done = asked(socket, "list-panes", "-a", "-F", "\t".join(f"#{{{field}}}" for field in FIELDS))
+    form = "\t".join(f"#{{{field}}}" for field in FIELDS)
+    done = asked(socket, "list-panes", "-a", "-F", form, patience=LOOK_PATIENCE)
     if done.code:
         return {} if any(words in done.err for words in NO_SERVER) else None
     marked: dict[str, Pane] = {}
@@ -107,30 +112,31 @@ def start(socket: str, session: str, cwd: str, argv: Sequence[str], title: str) 
     """A session that runs this program, with the environment of the caller, whoever started the server. `title`: what
     the window is called, so that who attaches sees where they are."""
     names = [name for name in os.environ if name not in OWN and name.isidentifier()]
-    done = asked(
-        socket,
-        "start-server",
-        ";",
-        "set-option",
-        "-g",
-        "update-environment",
-        " ".join(names),
-        ";",
-        "new-session",
-        "-d",
-        "-s",
-        session,
-        "-n",
-        title,
-        "-x",
-        str(WIDTH),
-        "-y",
-        str(HEIGHT),
-        "-c",
-        cwd,
-        "--",
-        *argv,
-    )
+    with tmux_gate.changing(socket):
+        done = asked(
+            socket,
+            "start-server",
+            ";",
+            "set-option",
+            "-g",
+            "update-environment",
+            " ".join(names),
+            ";",
+            "new-session",
+            "-d",
+            "-s",
+            session,
+            "-n",
+            title,
+            "-x",
+            str(WIDTH),
+            "-y",
+            str(HEIGHT),
+            "-c",
+            cwd,
+            "--",
+            *argv,
+        )
     if done.code == 0:
         there = f"={session}:"
         options = (("status-left", f" {title}  "), ("status-left-length", "44"), ("status-right", LEAVING))
@@ -148,8 +154,9 @@ def chained(commands: Sequence[Sequence[str]]) -> list[str]:
 def end(socket: str, session: str) -> bool:
     """Kill the pane that was made under this name, wherever it is now, and its session; False when there is neither."""
     pane = (panes(socket) or {}).get(session)
-    gone = pane is not None and asked(socket, "kill-pane", "-t", pane.id).code == 0
-    return asked(socket, "kill-session", "-t", f"={session}").code == 0 or gone
+    with tmux_gate.changing(socket):
+        gone = pane is not None and asked(socket, "kill-pane", "-t", pane.id).code == 0
+        return asked(socket, "kill-session", "-t", f"={session}").code == 0 or gone
 
 
 def captures(socket: str, panes: Sequence[str]) -> dict[str, bytes]:
@@ -159,7 +166,7 @@ def captures(socket: str, panes: Sequence[str]) -> dict[str, bytes]:
         return {}
     mark = secrets.token_hex(16)
     commands = "".join([f"display-message -p {mark}{pane[1:]}\ncapture-pane -p -t {pane}\n" for pane in panes])
-    done = asked(socket, "source-file", "-", data=commands.encode())
+    done = asked(socket, "source-file", "-", data=commands.encode(), patience=LOOK_PATIENCE)
     found: dict[str, bytes] = {}
     for part in done.out.split(mark)[1:]:
         pane, _, screen = part.partition("\n")

@@ -1,24 +1,28 @@
 """One `tmux -C` kept open: many commands go in at once, their replies come back in order. Never a process an agent.
 
 It stands in a session of its own, because who attaches to an agent's session would count as a person looking at it. The
-session goes with the connection, even when we are killed: `destroy-unattached`.
+session goes with us, even when we are killed: its program looks for our process. Not by `destroy-unattached`: tmux 3.3
+dies, with all that runs in it, when a session comes or goes while a client in control mode does. For the same reason
+nobody of us makes or ends a session while another connects (`tmux_gate`).
 """
 
 import os
 import select
-import socket as sockets
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+
+from ibstatus.drivers import tmux_gate
 
 WATCH = "ib-watch-"
 PATIENCE = 1.0  # for the whole of one request
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-OWN_PROGRAM = ("cat", "-u")  # sleeps on its terminal
+OWN_PROGRAM = ("sh", "-c", 'while kill -0 "$0" 2>/dev/null; do sleep 3; done')  # as long as the process lives
 CHUNK = 1 << 18
+PART = 64  # so many commands at a time, where their replies are read as they come
 LEAVES_WITHIN = 0.5
-WELCOME = 3  # the commands that it is started with have been done
+WELCOME = 2  # the commands that it is started with have been done
 SILENT: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
 
 
@@ -55,26 +59,52 @@ class Connection:
         hangs is left alone for a while."""
         if time.monotonic() < self.not_before:
             return None
-        until = time.monotonic() + patience
+        return self.guarded(self.asked, commands, patience)
+
+    def stream(self, commands: Sequence[str], patience: float = PATIENCE) -> Iterable[Reply] | None:
+        """The same, part by part: tmux works on the next while the caller takes this one in. Where it stops answering
+        in the middle, the replies that are missing are not ok."""
+        parts = [commands[at : at + PART] for at in range(0, len(commands), PART)] or [commands]
+        found = self.ask(parts[0], patience)
+        return self.others(found, parts[1:], patience) if found else found
+
+    def others(self, found: list[Reply], parts: Sequence[Sequence[str]], patience: float) -> Iterator[Reply]:
+        until, going = time.monotonic() + patience, True
+        for part in parts:
+            going = going and self.guarded(self.send, part) is not None
+            yield from found
+            answered = self.guarded(self.replies, len(part), until) if going else None
+            going, found = bool(answered), answered or [Reply(False, b"")] * len(part)
+        yield from found
+
+    def guarded(self, work: Callable[..., list[Reply]], *given: Any) -> list[Reply] | None:
         try:
-            if self.process is None or self.process.poll() is not None:
-                self.close()
-                if not is_served(self.socket):
-                    return self.rested([])
-                self.open(patience)
-            self.replies(0, until)
-            self.unsent = "".join([command + "\n" for command in commands]).encode()
-            return self.rested(self.replies(len(commands), until))
+            return self.rested(work(*given))
         except (Broken, OSError) as error:
             self.why = str(error)
             self.pause = min(LONGEST_PAUSE, self.pause * 2 or FIRST_PAUSE)
             self.not_before = time.monotonic() + self.pause
         except EOFError:
             self.close()
-            if not is_served(self.socket):
+            if not tmux_gate.is_served(self.socket):
                 return self.rested([])
             self.why = "the tmux server has closed the connection"
         return None
+
+    def asked(self, commands: Sequence[str], patience: float) -> list[Reply]:
+        until = time.monotonic() + patience
+        if self.process is None or self.process.poll() is not None:
+            self.close()
+            if not tmux_gate.is_served(self.socket):
+                return []
+            with tmux_gate.connecting(self.socket, patience) as free:
+                if not free:
+                    raise Broken("sessions are being made or ended")
+                self.open(patience)
+                self.replies(0, until)  # welcomed
+        self.replies(self.owed, until)
+        self.send(commands)
+        return self.replies(len(commands), until)
 
     def rested(self, replies: list[Reply]) -> list[Reply]:
         self.why, self.pause, self.not_before = "", 0.0, 0.0
@@ -87,10 +117,10 @@ class Connection:
             subprocess.run([*tmux, "list-sessions"], env=env, timeout=patience, check=False, **SILENT)
         except subprocess.TimeoutExpired:
             raise Broken(f"tmux has not answered within {patience:g} s") from None
-        here = ["new-session", "-s", f"{self.name}-{os.getpid()}", "-c", "/", "--", *OWN_PROGRAM]
-        options = [";", "set-option", "destroy-unattached", "on", ";", "set-option", "detach-on-destroy", "on"]
+        mine = str(os.getpid())
+        here = ["new-session", "-s", f"{self.name}-{mine}", "-c", "/", "--", *OWN_PROGRAM, mine]
         self.process = subprocess.Popen(
-            [*tmux, "-C", *here, *options],
+            [*tmux, "-C", *here, ";", "set-option", "detach-on-destroy", "on"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -103,14 +133,25 @@ class Connection:
             if stream is not None:
                 os.set_blocking(stream.fileno(), False)
 
+    def send(self, commands: Sequence[str]) -> list[Reply]:
+        """As much of it as goes without waiting."""
+        self.unsent += "".join([command + "\n" for command in commands]).encode()
+        self.owed += len(commands)
+        if self.process is not None and self.process.stdin is not None:
+            try:
+                self.unsent = self.unsent[os.write(self.process.stdin.fileno(), self.unsent) :]
+            except BlockingIOError:
+                pass  # the rest goes while the replies are read
+        return []
+
     def replies(self, count: int, until: float) -> list[Reply]:
-        """What is owed is read and dropped, then so many. Writes while it reads: neither pipe may fill up."""
+        """The next of those that are owed. Writes while it reads: neither pipe may fill up."""
         assert self.process is not None
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         into, out = self.process.stdin.fileno(), self.process.stdout.fileno()
-        reading, self.owed = self.reading, self.owed + count
-        while len(reading.replies) < self.owed or reading.welcomed < WELCOME:
+        reading = self.reading
+        while len(reading.replies) < count or reading.welcomed < WELCOME:
             left = max(0.0, until - time.monotonic())
             readable, writable, _ = select.select([out], [into] if self.unsent else [], [], left)
             if not readable and not writable:
@@ -122,33 +163,41 @@ class Connection:
                 if not chunk:
                     raise EOFError
                 reading.take(chunk)
-        found, self.owed = reading.replies[self.owed - count : self.owed], 0
-        if len(reading.replies) > len(found) and count:
-            reading.replies = []
+        if len(reading.replies) > self.owed:
             raise EOFError  # more than was asked: the stream cannot be trusted any more
-        reading.replies = []
+        found, reading.replies = reading.replies[:count], reading.replies[count:]
+        self.owed -= count
         return found
 
     def __del__(self) -> None:
         self.close()
 
     def close(self) -> None:
-        """Its session goes with it."""
+        """Its session is ended by itself, over the connection; closing the pipe alone would leave it."""
         process, self.process = self.process, None
-        if process is None:
+        if process is None or process.stdin is None or process.stdout is None:
             return
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    pass
+        try:
+            with tmux_gate.changing(self.socket):
+                os.write(process.stdin.fileno(), b"\nkill-session\n" if self.unsent else b"kill-session\n")
+                gone_within(process.stdout.fileno(), LEAVES_WITHIN)
+        except OSError:
+            pass  # it has gone before us
         process.terminate()
         try:
             process.wait(LEAVES_WITHIN)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        process.stdin.close()
+        process.stdout.close()
+
+
+def gone_within(out: int, seconds: float) -> None:
+    """Reads to the end of what comes."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0 and select.select([out], [], [], left)[0] and os.read(out, CHUNK):
+        pass
 
 
 class Reading:
@@ -193,21 +242,3 @@ class Reading:
                 self.mark = None
                 return True
         return False
-
-
-def path_of(socket: str) -> str:
-    folder = os.environ.get("TMUX_TMPDIR") or "/tmp"
-    return f"{os.path.realpath(folder)}/tmux-{os.getuid()}/{socket}"
-
-
-def is_served(socket: str) -> bool:
-    """Does anybody hold this socket open? Also a server that hangs does."""
-    with sockets.socket(sockets.AF_UNIX) as probe:
-        probe.setblocking(False)
-        try:
-            probe.connect(path_of(socket))
-        except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
-            return False
-        except OSError:
-            return True
-    return True

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from ibstatus.drivers import ending, tmux
+from ibstatus.drivers import ending, tmux, tmux_gate
 from ibstatus.ops import session, start
 from ibstatus.store import agent_log, meta, places
 
@@ -14,8 +14,9 @@ def stop(place: places.Place, agent: str, say: Say) -> bool:
     """True when there was something to end. The client is asked first: its last hook writes into the agent's folder."""
     where = session.of(place, agent)
     pane = where.pane()
-    ended = pane is not None and not pane.dead and end_pane(pane.pid)
-    ended = end_strays(place, agent) or ended
+    with tmux_gate.changing(where.socket):  # its session ends with it
+        ended = pane is not None and not pane.dead and end_pane(pane.pid)
+        ended = end_strays(place, agent) or ended
     if ended:
         told(place, agent, "Terminated Claude process", say)
     if pane is not None:

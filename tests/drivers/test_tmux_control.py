@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibstatus.drivers import tmux as driver
-from ibstatus.drivers.tmux_control import Connection, Reading
+from ibstatus.drivers.tmux_control import PART, Connection, Reading, Reply
 from tests.until import until
 
 Tmux = Callable[..., str]
@@ -123,3 +124,69 @@ def test_replies_come_whole_however_they_are_cut(texts: list[bytes], size: int) 
 
     assert [reply.data for reply in reading.replies] == [text + b"\n" for text in texts]
     assert [reply.ok for reply in reading.replies] == [at % 2 == 1 for at in range(2, 2 + len(texts))]
+
+
+def test_a_stream_that_is_left_or_cut_in_the_middle_harms_nothing(tmux: Tmux, connection: Connection) -> None:
+    tmux("new-session", "-d", "-s", "a", "exec cat")
+    numbered = [f"display-message -p {number}" for number in range(3 * PART + 5)]
+    whole = connection.stream(numbered)
+    assert whole is not None
+    assert [int(reply.data) for reply in whole] == list(range(len(numbered)))
+
+    left = connection.stream(numbered)
+    assert left is not None
+    for reply in left:
+        assert reply.ok
+        break
+    del left, reply
+    assert connection.ask(["display-message -p next"]) == [Reply(True, b"next\n")]
+
+    cut = connection.stream(numbered)
+    assert cut is not None
+    found = [next(iter(cut))]
+    tmux("kill-server")
+    found += list(cut)
+    assert len(found) == len(numbered)
+    assert not found[-1].ok
+    until(lambda: connection.ask([NAMES]) == [])
+    assert connection.stream(numbered) == []
+
+
+def test_a_server_survives_those_who_come_and_go(tmux: Tmux) -> None:
+    """3.3 falls over a control client that comes or goes together with a session, and every agent with it."""
+    driver.start("ib", "a", "/", ["cat"], "a")
+    server = tmux("display-message", "-p", "#{pid}")
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            driver.start("ib", "b", "/", ["cat"], "b")
+            driver.end("ib", "b")
+
+    others = threading.Thread(target=churn)
+    others.start()
+    try:
+        for _ in range(25):
+            made = Connection("ib", "test")
+            until(lambda made=made: made.ask(["list-sessions"] * 3))
+            made.close()
+    finally:
+        stop.set()
+        others.join()
+
+    assert tmux("display-message", "-p", "#{pid}") == server
+    until(lambda: driver.sessions("ib") == {"a"})
+
+
+def test_a_server_survives_one_that_is_killed(tmux: Tmux) -> None:
+    driver.start("ib", "a", "/", ["cat"], "a")
+    server = tmux("display-message", "-p", "#{pid}")
+    code = (
+        "from ibstatus.drivers.tmux_control import Connection; import os; c = Connection('ib', 'k');"
+        "[c.ask(['list-sessions']) for _ in range(5)]; os.kill(os.getpid(), 9)"
+    )
+    for _ in range(8):
+        subprocess.run([sys.executable, "-c", code], check=False)
+
+    until(lambda: driver.sessions("ib") == {"a"})
+    assert tmux("display-message", "-p", "#{pid}") == server
