@@ -1,6 +1,6 @@
 """Run the measurements and print them as the README's table:  python -m bench [--readme] [PART]...
 
-The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn scan tick latency.
+The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn scan tick listing latency states sim.
 """
 
 import re
@@ -15,12 +15,15 @@ from bench import (
     idle,
     inject,
     latency,
+    listing,
     mail,
     rungs,
     saves,
     scan,
+    sim,
     spawn,
     start,
+    states,
     storm,
     tick,
     wake,
@@ -41,7 +44,10 @@ PARTS = {
     "spawn": spawn.measure,
     "scan": scan.measure,
     "tick": tick.measure,
+    "listing": listing.measure,
     "latency": latency.measure,
+    "states": states.measure,
+    "sim": sim.measure,
 }
 README = Path(__file__).resolve().parent.parent / "README.md"
 

@@ -3,6 +3,7 @@
 import sys
 
 HOT = ("notify", "send", "acknowledge", "ack", "log")
+LISTS = (["list", "--json"], ["ls", "--json"])
 
 
 def main(argv: list[str]) -> int:
@@ -10,6 +11,12 @@ def main(argv: list[str]) -> int:
         from ibstatus.cli import plain
 
         code = plain.run(argv)
+        if code is not None:
+            return code
+    if argv in LISTS:
+        from ibstatus.cli import plain_list
+
+        code = plain_list.run(argv)
         if code is not None:
             return code
     from ibstatus.cli import app

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from bench import guard, hot, inject, spawn
+from bench import guard, hot, inject, listing, spawn
 
 pytestmark = pytest.mark.skipif(not hot.available(), reason="valgrind is not installed")
 
@@ -14,6 +14,11 @@ def test_a_hot_command_costs_at_most_twice_an_empty_python() -> None:
     rows = hot.measure(counts=(50,))
 
     assert [row for row in rows if not row.holds] == []
+
+
+@pytest.mark.timeout(300)
+def test_a_list_of_ten_agents_costs_less_than_twice_an_empty_python() -> None:
+    assert listing.cost(10) < 1.8
 
 
 @pytest.mark.timeout(300)

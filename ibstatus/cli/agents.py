@@ -171,8 +171,7 @@ def resume(ids: tuple[str, ...], everybody: bool, dry_run: bool, force: bool, js
       ib resume login
       ib resume --all --dry-run
     """
-    if everybody == bool(ids) or ((dry_run or force) and not everybody):
-        raise UsageError("Name the agents to resume, or say --all", hint="ib resume --all --dry-run")
+    check_resumed(ids, everybody, "--dry-run" if dry_run else "--force" if force else "")
     at = calling.place()
     if everybody:
         return resume_all(at, dry_run, force, json)
@@ -193,6 +192,19 @@ def resume(ids: tuple[str, ...], everybody: bool, dry_run: bool, force: bool, js
     return 1 if failures else 0
 
 
+def check_resumed(ids: tuple[str, ...], everybody: bool, option: str) -> None:
+    if everybody and ids:
+        raise UsageError(
+            "Name the agents or say --all, not both: that is everybody who was cut off", hint=f"ib resume {ids[0]}"
+        )
+    if option and ids:
+        raise UsageError(
+            f"{option} goes with --all only: leave it out, or say --all and no id", hint="ib resume --all --dry-run"
+        )
+    if not everybody and not ids:
+        raise UsageError("Name the agents to resume, or say --all", hint="ib resume --all --dry-run")
+
+
 def show_resumed(resumed: list[str], json: bool, single: bool) -> None:
     if json:
         found = [{"id": one, "state": "creating"} for one in resumed]
@@ -211,7 +223,7 @@ def resume_all(at: places.Place, dry_run: bool, force: bool, json: bool) -> int:
 
     wanted = resuming.plan(at, calling.caller(at), output.talk)
     if not json:
-        for line in recovery.rows(wanted.steps, wanted.left):
+        for line in recovery.rows(wanted.steps, wanted.left, not sys.stdout.isatty()):
             output.data(visible(line))
     done = resuming.Resumed([], [], [])
     if not wanted.steps:
@@ -270,10 +282,9 @@ def reassign(agent: str, manager: str, nobody: bool, json: bool) -> int:
 @click.argument("agent")
 @click.option("--repo", required=True)
 @click.option("--resumed", is_flag=True)
-@click.option("--quiet", is_flag=True)
-def attend(agent: str, repo: str, resumed: bool, quiet: bool) -> int:
+def attend(agent: str, repo: str, resumed: bool) -> int:
     """Stay beside a new session until its client is up. Run by new-agent and resume."""
-    attending.attend(places.find(repo), agent, resumed=resumed, quiet=quiet)
+    attending.attend(places.find(repo), agent, resumed=resumed)
     return 0
 
 

@@ -1,5 +1,6 @@
 """list, tree, status."""
 
+import shutil
 import sys
 import time
 
@@ -41,11 +42,16 @@ def list_agents(manager: str | None, processes: bool, json: bool) -> int:
     if json:
         output.as_json(found)
         return 0
-    output.data(status_text.rows(found, sys.stdout.isatty()) if found else status_text.NONE_YET)
+    output.data(status_text.rows(found, sys.stdout.isatty(), width()) if found else status_text.NONE_YET)
     if found:
         output.data("\n" + status_text.counted(found, int(config.value(at, "maxAgents"))))
     say_cut_off(at, found)
     return 0
+
+
+def width() -> int:
+    """Of the terminal that stdout is; what goes elsewhere is never cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
 def list_processes(at: places.Place, manager: str | None, json: bool) -> int:
@@ -61,8 +67,10 @@ def list_processes(at: places.Place, manager: str | None, json: bool) -> int:
     elif not found.owned:
         output.data(process_text.NONE)
     else:
-        for own in found.owned:
-            output.data(visible(process_text.row(own)))
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        harmless = [own._replace(command=visible(own.command)) for own in found.owned]
+        for line in process_text.table(harmless, width):
+            output.data(line)
     if found.hidden:
         output.talk(f"{found.hidden} more of your processes could not be looked into.")
     if any(own.orphan for own in found.owned):
@@ -95,7 +103,7 @@ def tree(json: bool) -> int:
     if json:
         output.as_json([branch(agent, found, frozenset()) for agent in found if agent.manager is None])
         return 0
-    output.data(status_text.tree(found) if found else status_text.NONE_YET)
+    output.data(status_text.tree(found, width()) if found else status_text.NONE_YET)
     if found:
         output.data("\n" + status_text.counted(found, int(config.value(at, "maxAgents"))))
     return 0
@@ -138,5 +146,5 @@ def status(agent: str, json: bool) -> int:
     if json:
         output.as_json(snapshot)
     else:
-        output.data(status_text.status(snapshot, time.time()))
+        output.data(status_text.status(snapshot, time.time(), width()))
     return 0

@@ -12,8 +12,9 @@ from ibstatus.ops import screen_proof
 @click.option("--client", default="", metavar="VERSION", help="Only rules for this version of the client")
 @click.option("--json", "as_json", is_flag=True, help="Print all that is known as JSON")
 def parse_state(file: str, verbose: bool, client: str, as_json: bool) -> int:
-    """Print the state that a captured screen shows: `tmux capture-pane -p | ib parse-state`. With -v its reason, what
-    it asks and the rules follow on stderr. Your own rules go into ~/.ittybitty/screens.toml."""
+    """Print the state that a captured screen shows: `tmux capture-pane -p -t PANE | ib parse-state`. With -v its
+    reason, what it asks and the rules follow on stderr. Your own rules go into ~/.ittybitty/screens.toml; the head of
+    the file that -v names first tells their form."""
     found, steps = screen_proof.state(file, client)
     if as_json:
         output.as_json(found._asdict())

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable
 
 import psutil
 
+from ibstatus.drivers import own_processes
+from ibstatus.rules import process_text
+
 PATIENCE = 2.0
 LAUNCHER_PATIENCE = 0.5
 KILLED_WITHIN = 2.0
@@ -39,8 +42,37 @@ def distinct(found: Iterable[psutil.Process]) -> list[psutil.Process]:
 
 
 def strays(folder: str, agent: str) -> list[psutil.Process]:
-    """Processes that work in this folder and say that they are this agent's, wherever their terminal is."""
-    return distinct(one for one in psutil.process_iter() if is_in(one, folder) and says_agent(one, agent))
+    """Processes that work in this folder and say that they are this agent's, wherever their terminal is. Not what
+    others may be using, such as a tmux server that was started from there, and what lives in it."""
+    known = distinct(one for one in psutil.process_iter() if is_in(one, folder) and says_agent(one, agent))
+    return [one for one in known if not is_used(one, agent)]
+
+
+def is_used(process: psutil.Process, agent: str) -> bool:
+    argv = words_of(process)
+    if process_text.is_shared(argv):
+        return True
+    try:
+        own, below, above = terminal_of(process), process.children(recursive=True), process.parents()
+    except psutil.Error:
+        return False
+    if any(process_text.is_shared(words_of(one)) and says_agent(one, agent) for one in above):
+        return True
+    return not process_text.is_ours(argv) and any(terminal_of(one) not in ("", own) for one in below)
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    try:
+        return list(process.cmdline())
+    except (psutil.Error, OSError):
+        return []
+
+
+def terminal_of(process: psutil.Process) -> str:
+    try:
+        return own_processes.terminal_of(process)
+    except psutil.Error:
+        return ""
 
 
 def inside(folder: str) -> list[psutil.Process]:

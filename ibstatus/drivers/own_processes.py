@@ -7,6 +7,8 @@ import psutil
 
 from ibstatus.rules.process_text import Process
 
+FIRST = 1  # of a container: none that anybody would miss here
+PTS = 136
 ID, TOKEN = "IB_AGENT_ID", "IB_AGENT_TOKEN"
 
 
@@ -30,7 +32,7 @@ def look() -> Pass:
                 env = process.environ()
                 found.append(told(process, env))
         except psutil.AccessDenied:
-            hidden += 1
+            hidden += process.pid != FIRST
         except (psutil.Error, OSError):
             continue
     return Pass(found, hidden)
@@ -38,7 +40,6 @@ def look() -> Pass:
 
 def told(process: psutil.Process, env: dict[str, str]) -> Process:
     argv = tuple(process.cmdline())
-    marked = ID in env or TOKEN in env
     return Process(
         pid=process.pid,
         parent=process.ppid(),
@@ -47,8 +48,20 @@ def told(process: psutil.Process, env: dict[str, str]) -> Process:
         agent=env.get(ID, ""),
         token=env.get(TOKEN, ""),
         cwd=folder_of(process),
-        terminal=(process.terminal() or "") if marked else "",
+        terminal=terminal_of(process),
     )
+
+
+def terminal_of(process: psutil.Process) -> str:
+    """'' when it has none. psutil finds only terminals that were there when it looked for the first time."""
+    try:
+        with open(f"/proc/{process.pid}/stat", "rb") as file:
+            number = int(file.read().rpartition(b")")[2].split()[4])
+    except (OSError, ValueError, IndexError):
+        return process.terminal() or ""
+    if not number:
+        return ""
+    return f"/dev/pts/{os.minor(number)}" if os.major(number) == PTS else process.terminal() or f"terminal {number}"
 
 
 def folder_of(process: psutil.Process) -> str:

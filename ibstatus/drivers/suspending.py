@@ -1,23 +1,64 @@
-"""Is a client stopped (Ctrl-Z, SIGSTOP)? Asked of the kernel for the program of one pane."""
+"""Is a client stopped (Ctrl-Z, SIGSTOP), or is only its launcher left? Asked of the kernel, in a few reads."""
 
-import psutil
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import psutil
+
+Found = TypeVar("Found")
 
 DEEPEST = 4
+LAUNCHERS = (b"start.sh", b"resume.sh")
+ENDING = b"session-ended"  # what a launcher runs when its client has ended
+
+
+def look(pid: int) -> tuple[bool, bool]:
+    """(it is stopped, it is gone), of the client in the pane with this process."""
+    try:
+        return is_suspended(pid), is_alone(pid)
+    except (OSError, ValueError):
+        return False, False
 
 
 def is_suspended(pid: int) -> bool:
     """The program of the pane, or what it runs for its terminal: a client under a shell is stopped without it."""
     for _ in range(DEEPEST):
         try:
-            if psutil.Process(pid).status() == psutil.STATUS_STOPPED:
+            if status_of(pid) == "T":
                 return True
             below = children_of(pid)
-        except (psutil.Error, OSError):
+        except (OSError, ValueError):
             return False
         if len(below) != 1:
             return False
         pid = below[0]
     return False
+
+
+def is_alone(pid: int) -> bool:
+    """A launcher with nothing below it but what is dead, or tells how it ended."""
+    if not any(word.endswith(LAUNCHERS) for word in words_of(pid)):
+        return False
+    return all(status_of(child) in ("Z", "X") or ENDING in words_of(child) for child in children_of(pid))
+
+
+def status_of(pid: int) -> str:
+    """One letter, as /proc has it; a tracer's stop (t) is none of ours."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        known = {"stopped": "T", "zombie": "Z", "dead": "X"}
+        return elsewhere(pid, lambda process: known.get(process.status(), "S"), "X")
+
+
+def words_of(pid: int) -> list[bytes]:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read(4096).split(b"\0")
+    except FileNotFoundError:
+        return elsewhere(pid, lambda process: [word.encode("utf-8", "replace") for word in process.cmdline()], [])
 
 
 def children_of(pid: int) -> list[int]:
@@ -26,4 +67,16 @@ def children_of(pid: int) -> list[int]:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             return [int(word) for word in file.read().split()]
     except FileNotFoundError:
-        return [child.pid for child in psutil.Process(pid).children()]
+        return elsewhere(pid, lambda process: [child.pid for child in process.children()], [])
+
+
+def elsewhere(pid: int, what: "Callable[[psutil.Process], Found]", gone: Found) -> Found:
+    """Where there is no /proc, or no longer this process in it. Loaded only then: no listing shall wait for it."""
+    import psutil
+
+    try:
+        return what(psutil.Process(pid))
+    except psutil.NoSuchProcess:
+        return gone
+    except psutil.Error as error:
+        raise OSError(str(error)) from error

@@ -40,7 +40,8 @@ OWN = ("TMUX", "TMUX_PANE", "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_V
 
 
 class Pane(NamedTuple):
-    """The one pane of an agent's session, as tmux saw it a moment ago. `pid`: the process that was started in it."""
+    """The one pane of an agent's session, as tmux saw it a moment ago. `pid`: the process that was started in it;
+    `marked`: ib has made it, it is no other one of that session."""
 
     session: str
     session_id: str
@@ -49,6 +50,7 @@ class Pane(NamedTuple):
     dead: bool
     alternate: bool
     in_mode: bool
+    marked: bool = False
 
 
 def version() -> str:
@@ -95,7 +97,7 @@ def panes(socket: str) -> dict[str, Pane] | None:
     others: dict[str, Pane] = {}
     for line in done.out.splitlines():
         mark, session_id, pane, pid, dead, alternate, mode, name = line.split("\t", len(FIELDS) - 1)
-        found = Pane(name, session_id, pane, int(pid or 0), dead == "1", alternate == "1", mode != "0")
+        found = Pane(name, session_id, pane, int(pid or 0), dead == "1", alternate == "1", mode != "0", bool(mark))
         (marked if mark else others).setdefault(mark or name, found)
     return {**others, **marked}
 

@@ -15,7 +15,9 @@ What the model does stands in the file that FAKE_CLAUDE_SCRIPT names, else in th
   dialog trust|trust-a|bypass|permission [COMMAND]|question; trust and bypass come before SessionStart when first
   screen NAME [SECONDS]  shows a recorded screen, such as 2.1.326/69     compact    compacts the conversation
   crash [SIGNAL|CODE]    is gone, without SessionEnd                      hang       until somebody presses Esc
-  orders FILE            steps that somebody adds to the file meanwhile; `hold` among them waits for the next
+  retry SECONDS [WORDS]  the API fails and is tried again: no hook tells of it
+  orders FILE            steps that somebody adds to the file meanwhile; `hold [WORDS]` among them waits for the next,
+                         trying the API again with these words
 
 FAKE_CLAUDE_HOOKS="repeat=0.1,swap=0.05,drop=0.02,seed=7": so often a hook comes twice, after the next event, never;
 not the ones that decide over a tool or tell the model something.

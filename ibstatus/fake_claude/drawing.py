@@ -61,6 +61,8 @@ def logo(state: State) -> list[str]:
 
 def spinner(state: State) -> str:
     seconds = int(time.monotonic() - state.turn_began)
+    if state.trouble:
+        return f"✻ {state.trouble} · retrying in {10 - seconds % 10}s · attempt {min(seconds // 10 + 1, 10)}/10"
     return (
         f"{GLYPHS[int(time.monotonic() * 4) % len(GLYPHS)]} {state.spinner}… ({seconds}s · ↓ {7 + 3 * seconds} tokens)"
     )

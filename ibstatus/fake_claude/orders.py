@@ -27,7 +27,7 @@ def next_of(path: str) -> Step:
     step = (steps([given[at.taken]]) or [Step("work", "0")])[0]
     if step.verb == "hold":  # somebody may interrupt it
         note(path, At(at.taken + 1))
-        return Step("hold", path)
+        return Step("hold", f"{path}\n{step.rest}" if step.rest else path)
     note(path, At(at.taken + 1, step if step.verb in ENDS else at.end))
     return step
 

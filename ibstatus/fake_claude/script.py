@@ -8,7 +8,7 @@ from ibstatus.errors import IbError
 MARK = "> "
 VERBS = (
     *("say", "work", "run", "write", "commit", "ask", "plan", "wait", "finish", "end"),
-    *("error", "limit", "dialog", "screen", "compact", "crash", "hang", "orders", "hold"),
+    *("error", "limit", "dialog", "screen", "compact", "crash", "hang", "orders", "hold", "retry"),
 )
 STAND_IN = "I am fake-claude, a stand-in for Claude Code: I have no model and did nothing."
 DEFAULT = ("work 0.3", f"wait {STAND_IN}")

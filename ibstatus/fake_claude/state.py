@@ -77,6 +77,7 @@ class State:
         self.dialog: Dialog | None = None
         self.picture: str | None = None
         self.spinner = ""
+        self.trouble = ""  # with the API; it is tried again
         self.turn_began = 0.0
         self.placeholder = ""
         self.hint = ""

@@ -10,9 +10,10 @@ from ibstatus.fake_claude import orders as given
 from ibstatus.fake_claude.endings import End
 from ibstatus.fake_claude.script import DEFAULT, Step, steps
 from ibstatus.fake_claude.state import State
-from ibstatus.fake_claude.waits import Course, Nap, Never
+from ibstatus.fake_claude.waits import Course, Nap, Never, Wait
 
 Json = dict[str, Any]
+OVERLOADED = "529 Overloaded"
 OVER = "wait Nothing is left in my script."
 
 
@@ -132,8 +133,24 @@ def orders(state: State, step: Step) -> Course[End | None]:
 
 
 def hold(state: State, step: Step) -> Course[End | None]:
-    yield given.More(step.rest)
+    path, _, trouble = step.rest.partition("\n")
+    yield from troubled(state, trouble, given.More(path))
     return None
+
+
+def retry(state: State, step: Step) -> Course[End | None]:
+    """The API fails, and the client tries again without telling any hook."""
+    seconds, _, trouble = step.rest.partition(" ")
+    yield from troubled(state, trouble or OVERLOADED, Nap(seconds_of(seconds, 2.0)))
+    return None
+
+
+def troubled(state: State, trouble: str, wait: Wait) -> Course[None]:
+    state.trouble = trouble
+    try:
+        yield wait
+    finally:
+        state.trouble = ""
 
 
 STEPS: dict[str, Callable[[State, Step], Course[End | None]]] = {
@@ -156,4 +173,5 @@ STEPS: dict[str, Callable[[State, Step], Course[End | None]]] = {
     "hang": hang,
     "orders": orders,
     "hold": hold,
+    "retry": retry,
 }

@@ -13,7 +13,7 @@ from ibstatus.drivers import clients, daemon, terminal, tmux
 from ibstatus.ops import rouse, session
 from ibstatus.rules import roles, standing
 from ibstatus.rules.screen_dialogs import Dialog
-from ibstatus.store import agent_log, disk, inbox, locks, meta, places, spool
+from ibstatus.store import agent_log, disk, locks, meta, places, spool
 from ibstatus.store import standing as standings
 
 PATIENCE = 60.0
@@ -22,26 +22,20 @@ OF_STARTS = ("trust", "bypass", "api-key", "imports", "other")
 HOOK_PATIENCE = 60.0
 LONGEST_LINE, LONGEST_OUTPUT = 1000, 1 << 20
 FOREIGN = ("TMUX", "TMUX_PANE", "IB_AGENT_ID", "IB_AGENT_TOKEN", *clients.DEFAULT.left_behind)
+WRITER = "cli"
 RESUMED = (
     "[ib] Your session was stopped and runs again. Go on with your task, or end your turn with one of the two phrases."
 )
 
 
-def begin(place: places.Place, agent: str, *, resumed: bool = False, quiet: bool = False) -> None:
-    """As a process of its own, so that nobody waits. `quiet`: one that is resumed is not told to go on."""
-    words = [
-        "attend",
-        "--repo",
-        place.root,
-        agent,
-        *(["--resumed"] if resumed else []),
-        *(["--quiet"] if quiet else []),
-    ]
+def begin(place: places.Place, agent: str, *, resumed: bool = False) -> None:
+    """As a process of its own, so that nobody waits. `resumed`: whatever mail it has, it is roused to."""
+    words = ["attend", "--repo", place.root, agent, *(["--resumed"] if resumed else [])]
     env = {key: value for key, value in os.environ.items() if key not in FOREIGN}
     daemon.apart([sys.executable, "-P", "-m", "ibstatus", *words], daemon.log_of(place), env)
 
 
-def attend(place: places.Place, agent: str, *, resumed: bool = False, quiet: bool = False) -> str:
+def attend(place: places.Place, agent: str, *, resumed: bool = False) -> str:
     """Until the client takes text or works, or cannot come up; returns what became of it."""
     lock = locks.Lock(place.lock("attend-" + agent))
     if not lock.try_take():
@@ -52,9 +46,9 @@ def attend(place: places.Place, agent: str, *, resumed: bool = False, quiet: boo
     try:
         came = see_up(place, agent)
         if resumed and came == "up":
-            if not quiet and not is_up(place, agent, meta.read(place, agent)):  # else somebody has told it already
-                inbox.put(place, "cli", agent, "system", True, RESUMED, time.time())
             rouse.rouse(place, agent)
+        elif came == "up" and is_up(place, agent, known := meta.read(place, agent)) and not known.get("prompted"):
+            meta.change(place, agent, prompted=True)
         return came
     finally:
         if not resumed:

@@ -7,7 +7,6 @@ from ibstatus.ops import attention, rouse
 from ibstatus.rules import rousing
 from ibstatus.store import locks, places
 
-COMPACT = "/compact"
 STOP_AND_WAIT = "Stop and wait"
 STEPS = 8
 STARTS_WITHIN = 3.0
@@ -15,7 +14,7 @@ STARTS_WITHIN = 3.0
 
 def compact(place: places.Place, agent: str) -> rouse.State:
     """`delivered`: the command was taken."""
-    return typed(place, agent, COMPACT)
+    return typed(place, agent, rousing.COMPACT)
 
 
 def typed(place: places.Place, agent: str, line: str) -> rouse.State:
@@ -30,17 +29,18 @@ def typed(place: places.Place, agent: str, line: str) -> rouse.State:
             return seat
         terminal.server(seat.socket)
         screen = seat.settled()
-        if not screen.takes_text:
+        left = screen.kind == "prompt" and rousing.stands(screen.draft, line)  # by one of us that has died
+        if not screen.takes_text and not left:
             return "draft" if screen.kind == "prompt" else rouse.OF_SCREENS[screen.kind]
         if attention.is_typing(seat.socket, seat.pane):
             return "draft"
-        return sent(seat, line)
+        return sent(seat, line, left)
     finally:
         lock.release()
 
 
-def sent(seat: rouse.Seat, line: str) -> rouse.State:
-    if not terminal.paste(seat.socket, seat.pane, line):
+def sent(seat: rouse.Seat, line: str, left: bool = False) -> rouse.State:
+    if not left and not terminal.paste(seat.socket, seat.pane, line):
         return "stopped"
     if not rouse.until(lambda: rousing.stands(seat.screen().draft, line), rouse.SHOWS_WITHIN):
         return rouse.taken_back(seat, line)

@@ -11,14 +11,49 @@ from ibstatus.rules.sights import Sight
 from ibstatus.store import places
 from ibstatus.store.fleet import Record
 
+MOST = 10
+KEPT = 2.0
 
-def where_in_doubt(place: places.Place, record: Record, told: Told | None, sight: Sight | None) -> tuple[Evidence, ...]:
-    """Nothing for most agents: only of one that is said to work, and whose screen says nothing."""
-    if told is None or told.state not in ("running", "compacting") or sight is None or not sight.there or sight.dead:
-        return ()
-    if sight.shown is not None and sight.shown.state != "unknown":
-        return ()
-    return (of(place, record),)
+
+class Reading:
+    """Of many agents, from look to look: a few transcripts a look, and none of them twice within two seconds."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.place = place
+        self.kept: dict[str, Evidence] = {}
+        self.now = 0.0
+        self.left = MOST
+
+    def begin(self, now: float) -> "Reading":
+        self.now, self.left = now, MOST
+        self.kept = {agent: one for agent, one in self.kept.items() if 0 <= now - one.seen < KEPT}
+        return self
+
+    def where_in_doubt(self, record: Record, told: Told | None, sight: Sight | None) -> tuple[Evidence, ...]:
+        """Nothing for most agents."""
+        if not is_in_doubt(told, sight):
+            return ()
+        if record.id not in self.kept and self.left > 0:
+            self.left -= 1
+            self.kept[record.id] = tried(self.place, record)._replace(seen=self.now)
+        return (self.kept[record.id],) if record.id in self.kept else ()
+
+
+def is_in_doubt(told: Told | None, sight: Sight | None) -> bool:
+    """Said to be in the middle of a turn, and no screen says anything."""
+    if told is None or (told.state not in ("running", "compacting") and told.reason not in evidence.DIALOGS):
+        return False
+    if sight is None or sight.there is False or sight.dead or sight.gone:
+        return False
+    return sight.shown is None or sight.shown.state == "unknown"
+
+
+def tried(place: places.Place, record: Record) -> Evidence:
+    """A transcript that cannot be read says why, whatever is wrong with it."""
+    try:
+        return of(place, record)
+    except Exception as error:
+        return Evidence(evidence.TRANSCRIPT, "", note=f"the transcript cannot be read: {type(error).__name__}: {error}")
 
 
 def of(place: places.Place, record: Record) -> Evidence:

@@ -9,14 +9,23 @@ import msgspec
 import ibstatus
 from ibstatus.drivers import daemon, tmux
 from ibstatus.model.records import Agent, Snapshot, Wake
-from ibstatus.ops import session, sight
+from ibstatus.ops import conversation, session, sight
 from ibstatus.rules import ages, fleet, stamps
-from ibstatus.rules.sights import Sight
-from ibstatus.store import agents, config, disk, events, messages, places, questions, removal, rungs, snapshot, states
+from ibstatus.rules.sights import AGAIN, Sight, after, is_unproven
+from ibstatus.store import (
+    disk,
+    messages,
+    places,
+    questions,
+    removal,
+    rungs,
+    screen_rules,
+    snapshot,
+    states,
+)
 from ibstatus.store import fleet as files
-
-STALE_AFTER = 3
-TICK = 0.02  # file times come from a clock that may be this much behind
+from ibstatus.store.published import STALE_AFTER as STALE_AFTER
+from ibstatus.store.published import is_fresh
 
 
 class Seen(NamedTuple):
@@ -36,19 +45,40 @@ def look(
     now: float,
     sights: Mapping[str, Sight] | None = None,
     records: Sequence[files.Record] | None = None,
+    reading: conversation.Reading | None = None,
 ) -> Seen:
     """Every source once; one that cannot be read is unknown, not absent. `sights`: what the supervisor's scan has seen;
     without them the terminals are looked at here."""
     records = files.records(place) if records is None else records
-    said = told.catch_up() if records else {}
-    seen = sight.look(sight.targets(place, records, said), now) if sights is None else sights
+    said = told.catch_up(now, [record.id for record in records]) if records else {}
+    if sights is None:
+        sights, now = looked(place, records, said, now)
+        said = told.catch_up(now)
+    doubts = (conversation.Reading(place) if reading is None else reading).begin(now)
     return Seen(
-        judged([known_of(record, said, seen) for record in records], before, now),
+        judged([known_of(record, said, sights, doubts) for record in records], before, now),
         messages.open_ones(place).items,
         questions.pending(place),
         removal.listeners(place),
         rungs.is_anybody_waiting(place),
     )
+
+
+def looked(
+    place: places.Place, records: Sequence[files.Record], said: Mapping[str, fleet.Told], now: float
+) -> tuple[dict[str, Sight], float]:
+    """A look of our own, and when it was made; at some a second one, for what counts only once it has held."""
+    if not records:
+        return {}, now
+    rules, targets = screen_rules.of(place), sight.targets(place, records, said)
+    seen = sight.look(targets, now, rules)
+    again = [one for one in targets if is_unproven(seen[one.agent], said.get(one.agent), now)]
+    if not again:
+        return seen, now
+    time.sleep(AGAIN)
+    for name, found in sight.look(again, now + AGAIN, rules).items():
+        seen[name] = after(seen[name], found, now + AGAIN)
+    return seen, now + AGAIN
 
 
 def judged(known: list[fleet.Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
@@ -73,10 +103,14 @@ def broken(known: fleet.Known, why: str) -> fleet.Known:
     return fleet.Known(known.id, {"id": known.id}, None, None, why)
 
 
-def known_of(record: files.Record, said: Mapping[str, fleet.Told], seen: Mapping[str, Sight]) -> fleet.Known:
+def known_of(
+    record: files.Record, said: Mapping[str, fleet.Told], seen: Mapping[str, Sight], doubts: conversation.Reading
+) -> fleet.Known:
     shown = seen.get(record.id)
     there = None if shown is None or shown.there is None else shown.there and not shown.dead
-    return fleet.Known(record.id, record.meta, there, said.get(record.id), record.problem, sight=shown)
+    told = said.get(record.id)
+    also = doubts.where_in_doubt(record, told, shown)
+    return fleet.Known(record.id, record.meta, there, told, record.problem, shown, also)
 
 
 def sessions(place: places.Place, records: list[files.Record]) -> dict[str, bool | None]:
@@ -115,7 +149,7 @@ def woken(place: places.Place, wake: Wake) -> Wake:
 
 def shown(place: places.Place) -> Snapshot:
     published = snapshot.read(place, ibstatus.__version__)
-    if published is not None and daemon.is_running(place) and is_fresh(place, published[1]):
+    if published is not None and daemon.is_running(place) and is_fresh(place, published[1], time.time()):
         return of_now(published[0], time.time())
     before = by_id(published[0].agents) if published is not None else {}
     seen = look(place, states.States(place), before, time.time())
@@ -129,20 +163,3 @@ def of_now(found: Snapshot, now: float) -> Snapshot:
         for one in found.agents
     ]
     return msgspec.structs.replace(found, agents=aged)
-
-
-def is_fresh(place: places.Place, at: float) -> bool:
-    """Nothing that it shows has changed since it was looked at last, and that is not long ago."""
-    interval = int(config.value(place, "status_node.update_interval"))
-    if not 0 <= time.time() - at <= STALE_AFTER * interval:
-        return False
-    sources = [place.messages, place.questions, place.home + "/agents", place.events, *events.spools(place)]
-    sources += [f"{place.agent_dir(agent)}/meta.json" for agent in agents.all_ids(place)]
-    return all(changed_at(path) < at - TICK for path in sources)
-
-
-def changed_at(path: str) -> float:
-    try:
-        return disk.stat(path).st_mtime
-    except OSError:
-        return 0.0

@@ -92,7 +92,7 @@ def pour(reading: tap.Tap, wait: Waiter, follow: bool, write: Write, say: Say) -
             why = wait.next()
             if why:
                 late = why == Ended.TIMEOUT and not wait.alone()
-                last = reading.pour(write) if late else None  # what came in the last moment
+                last = reading.pour(write, quiet=True) if late else None  # what has come and rung nobody
                 if last is not None and last.values:
                     return Outcome(Ended.NEWS, told=count + len(last.values))
                 return Outcome(why, told=count)

@@ -1,12 +1,13 @@
 """nuke: all agents, or one with everybody below it. A full one also takes mail, listeners and the supervisor."""
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 import psutil
 
-from ibstatus.drivers import daemon, ending, tmux
+from ibstatus.drivers import daemon, ending, tmux, tmux_gate
 from ibstatus.ops import authority, kill, mail_away, recover, session
 from ibstatus.rules import authority as family
 from ibstatus.rules import identity
@@ -98,7 +99,10 @@ def end_clients(place: places.Place, agents: list[str]) -> None:
             family = ending.family(pane.pid)
             first += ending.clients(pane.pid, family)
             known += family
-    ending.end(first, known, ending.LAUNCHER_PATIENCE * (1 + len(first) / 4))
+    with contextlib.ExitStack() as gates:
+        for socket in panes:
+            gates.enter_context(tmux_gate.changing(socket))
+        ending.end(first, known, ending.LAUNCHER_PATIENCE * (1 + len(first) / 4))
 
 
 def end_session(place: places.Place, name: str) -> bool:
@@ -107,7 +111,8 @@ def end_session(place: places.Place, name: str) -> bool:
     if pane is None:
         return False
     known = ending.family(pane.pid)
-    ending.end(ending.clients(pane.pid, known), known)
+    with tmux_gate.changing(socket_of(place)):
+        ending.end(ending.clients(pane.pid, known), known)
     tmux.end(socket_of(place), name)
     return True
 

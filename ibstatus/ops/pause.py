@@ -9,7 +9,7 @@ from ibstatus.errors import IbError, quoted
 from ibstatus.ops import attend, authority, processes, session, session_end, slots, spawn_plan, start
 from ibstatus.ops import recover as recovery
 from ibstatus.rules import identity
-from ibstatus.store import agent_log, agents, disk, home, locks, meta, operations, places, spool, standing
+from ibstatus.store import agent_log, agents, disk, home, ids, inbox, locks, meta, operations, places, spool, standing
 
 
 def pause(place: places.Place, caller: identity.Caller, given: str, say: Callable[[str], None]) -> str:
@@ -63,15 +63,29 @@ def bring_up(place: places.Place, agent: str, *, quiet: bool) -> None:
                 raise IbError(f"{agent} was closed meanwhile", hint="ib undo")
             refuse_running(place, agent)
             begun = clients.of(known).has_begun(place, agent)
-            start.write_script(place, agent, meta.change(place, agent, client=client_of(known)))
+            operation.note(begun=begun)
+            prompted = session_end.was_prompted(place, agent, known)
+            start.write_script(place, agent, meta.change(place, agent, client=client_of(known), prompted=prompted))
             standing.note(place, agent, "", "SessionEnd", {}, time.time())  # after kill -9 it still says what it did
             resumed = {"kind": "agent.state", "who": agent, "state": "creating", "reason": "resumed"}
             spool.note(place, agent, time.time(), resumed)  # before its own hooks can say more
             start.run(place, agent, *(["resume"] if begun else []))
-            attend.begin(place, agent, resumed=begun, quiet=quiet)
+            if begun and not quiet:
+                send_on(operation)
+            attend.begin(place, agent, resumed=begun)
         finally:
             operation.done()
     agent_log.write(place, agent, "Agent resumed", time.time())
+
+
+def send_on(operation: operations.Operation) -> None:
+    """The letter lies there before the command ends, once: if nobody comes to attend, the supervisor rouses it."""
+    place, agent, now = operation.place, operation.agent, time.time()
+    if "letter" not in operation.facts:
+        operation.note(letter=ids.take(place, "in", attend.WRITER, now))
+    letter = str(operation.facts["letter"])
+    if not inbox.held(place, agent, letter):
+        inbox.put(place, attend.WRITER, agent, "system", True, attend.RESUMED, now, letter)
 
 
 def refuse_running(place: places.Place, agent: str) -> None:
@@ -107,7 +121,11 @@ def recover(operation: operations.Operation, say: Callable[[str], None]) -> None
     if operation.kind == "pause":
         stop_session(place, agent, say)
     elif session.of(place, agent).pane() is not None:
-        begun = clients.of(meta.read(place, agent)).has_begun(place, agent)
-        attend.begin(place, agent, resumed=begun, quiet=operation.facts.get("quiet") is True)
+        begun = operation.facts.get("begun") is not False and clients.of(meta.read(place, agent)).has_begun(
+            place, agent
+        )
+        if begun and operation.facts.get("quiet") is not True:
+            send_on(operation)
+        attend.begin(place, agent, resumed=begun)
     operation.done()
     say(f"The {operation.kind} of {agent} was cut off, and is finished now.")

@@ -1,5 +1,6 @@
 """Which processes are of this repository, and which of them have lost their agent."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ibstatus.drivers import daemon, own_processes, tmux
@@ -20,7 +21,8 @@ class Found(NamedTuple):
 def find(place: places.Place) -> Found:
     """One look at all processes, one question to each tmux server; nothing is ended."""
     seen = own_processes.look()
-    return Found(process_text.owned(seen.found, home_of(place), seats(place)), seen.hidden)
+    began = {one.pid: one.started for one in seen.found}
+    return Found(process_text.owned(seen.found, home_of(place), seats(place, began)), seen.hidden)
 
 
 def orphans(place: places.Place) -> list[Own]:
@@ -76,7 +78,8 @@ def named(place: places.Place) -> dict[int, str]:
     return {**found, supervisor.pid: "supervisor"} if supervisor is not None else found
 
 
-def seats(place: places.Place) -> dict[str, Seat]:
+def seats(place: places.Place, started: Mapping[int, float]) -> dict[str, Seat]:
+    """`started`: by the kernel's own count. A clock that was set since the session began says nothing of it."""
     records = fleet.records(place)
     sockets = {record.id: session.socket_of(place, record) for record in records}
     there = {socket: tmux.panes(socket) for socket in set(sockets.values())}
@@ -84,10 +87,9 @@ def seats(place: places.Place) -> dict[str, Seat]:
     for record in records:
         panes = there[sockets[record.id]]
         pane = panes.get(fleet.session_of(place, record)) if panes is not None else None
-        began = record.meta.get("started")
-        started = float(began) if isinstance(began, int | float) else 0.0
         unknown = panes is None or (pane is None and "tmux_session" not in record.meta)  # made by hand: elsewhere
         unknown = unknown or operations.is_at_work(place, record.id)
         alive = None if unknown else pane is not None and not pane.dead
-        found[record.id] = Seat(alive, pane.pid if pane is not None else 0, started)
+        top = pane.pid if pane is not None else 0
+        found[record.id] = Seat(alive, top, started.get(top, 0.0))
     return found

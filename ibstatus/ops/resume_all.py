@@ -5,15 +5,17 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import ibstatus
 from ibstatus.drivers import clients
+from ibstatus.drivers.claude import transcript as transcripts
 from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.ops import attend, authority, fleet, pause, slots, spawn_plan, start
 from ibstatus.ops import recover as recovering
+from ibstatus.rules import ages, identity, recovery, transcript
 from ibstatus.rules import authority as family
 from ibstatus.rules import fleet as judging
-from ibstatus.rules import identity, recovery
-from ibstatus.store import config, disk, events, home, operations, places
+from ibstatus.store import config, disk, episodes, events, home, operations, places, snapshot
 from ibstatus.store import fleet as files
 from ibstatus.store import standing as standings
 
@@ -53,6 +55,8 @@ def plan(place: places.Place, caller: identity.Caller, say: Say) -> Plan:
 def facts(place: places.Place, records: Sequence[files.Record]) -> list[recovery.Facts]:
     living = fleet.sessions(place, list(records))
     heard = histories(place, records)
+    halted = interrupted(place)
+    parked = parked_until(place, time.time())
     return [
         recovery.Facts(
             one.id,
@@ -64,9 +68,41 @@ def facts(place: places.Place, records: Sequence[files.Record]) -> list[recovery
             disk.exists(start.worktree_of(place, one.id, one.meta)),
             has_client(one.meta),
             operations.is_at_work(place, one.id),
+            read(place, one, heard.get(one.id, recovery.Heard()), halted.get(one.id, 0.0)),
+            parked,
         )
         for one in records
     ]
+
+
+def interrupted(place: places.Place) -> dict[str, float]:
+    """Whom the supervisor saw interrupted when it last wrote down what it saw, and since when: one that had said
+    nothing yet leaves no trace of it in its conversation."""
+    known = snapshot.read(place, ibstatus.__version__)
+    agents = known[0].agents if known is not None else []
+    return {one.id: one.since or 0.0 for one in agents if one.note == recovery.INTERRUPTED}
+
+
+def read(place: places.Place, one: files.Record, last: recovery.Heard, halted: float) -> tuple[str, str]:
+    """(state, note) of the end of its conversation, where a turn that is said to run has ended without a hook."""
+    if last.state not in ("running", "compacting"):
+        return "", ""
+    if 0.0 < last.at <= halted:
+        return "waiting", recovery.INTERRUPTED
+    path = clients.of(one.meta).transcript_of(place, one.id)
+    found = transcript.ending(transcripts.tail(path).data) if path else None
+    if found is None or not found[0] or (ages.epoch(found[2]) or 0.0) < last.at - recovery.AHEAD:
+        return "", ""
+    return found[0], found[3]
+
+
+def parked_until(place: places.Place, now: float) -> str:
+    """As the supervisor has written it down; '' when the account is not held now."""
+    known = episodes.read(place)
+    park = known.park if known is not None else None
+    if park is None or park.until <= now:
+        return ""
+    return time.strftime("%b %d %H:%M" if park.until - now > 43200 else "%H:%M", time.localtime(park.until))
 
 
 def histories(place: places.Place, records: Sequence[files.Record]) -> dict[str, recovery.Heard]:
@@ -88,7 +124,8 @@ def histories(place: places.Place, records: Sequence[files.Record]) -> dict[str,
     for agent in created:
         last = standings.read(standings.path_of(place, agent, ""))
         if agent not in found and last.state not in ("", "stopped"):
-            found[agent] = recovery.Heard(last.state, last.reason, last.at)
+            new = recovery.Heard(last.state, last.reason, last.at)
+            found[agent] = new._replace(answered=recovery.turn_was_over(new))
     return found
 
 
@@ -117,12 +154,13 @@ def carry_out(place: places.Place, wanted: Plan, say: Say) -> Resumed:
         if isinstance(now, recovery.Left):
             left.append(now)
             continue
+        how = recovery.WAIT if step.how == recovery.WAIT else now.how  # as it was agreed to, if it was to wait
         try:
-            pause.bring_up(place, step.id, quiet=now.how == recovery.WAIT)
+            pause.bring_up(place, step.id, quiet=how == recovery.WAIT)
         except IbError as error:
             failed.append((step.id, error))
             continue
-        say(f"Resumed {step.id}: it {recovery.MEANING[now.how]}")
+        say(f"Resumed {step.id}: it {recovery.MEANING[how]}")
         resumed.append(step.id)
         if step is not wanted.steps[-1]:
             wait_until_up(place, step.id)

@@ -72,7 +72,7 @@ def tried(place: places.Place, agent: str, waiting: inbox.Unread) -> State:
     if not isinstance(found, Seat):
         return found
     terminal.server(found.socket)  # loaded before the look: nobody shall begin to type in between
-    screen = found.settled()
+    screen = cleared(found)
     left = screen.kind == "prompt" and rousing.is_ours(screen.draft)
     if not screen.takes_text and not left:
         return "draft" if screen.kind == "prompt" else OF_SCREENS[screen.kind]
@@ -82,6 +82,18 @@ def tried(place: places.Place, agent: str, waiting: inbox.Unread) -> State:
     if not left and not terminal.paste(found.socket, found.pane, line):
         return "stopped"
     return sent(place, agent, found, line, waiting)
+
+
+def cleared(seat: Seat) -> screens.Screen:
+    """A command of ours that one of us left behind when it died must not keep the mail for ever."""
+    screen = seat.settled()
+    if screen.kind != "prompt" or not rousing.stands(screen.draft, rousing.COMPACT):
+        return screen
+    if attention.is_typing(seat.socket, seat.pane, attention.LATELY):
+        return screen
+    terminal.press(seat.socket, seat.pane, "-N", str(len(rousing.COMPACT)), "BSpace")
+    until(lambda: seat.screen().draft == "", SHOWS_WITHIN)
+    return seat.settled()
 
 
 def is_at_work(place: places.Place, agent: str) -> bool:
@@ -98,9 +110,10 @@ def seat_of(place: places.Place, agent: str) -> "Seat | State":
     if known is None:
         return "unknown"
     pane = known.get(where.name)
+    about = meta.read(place, agent)
     if pane is None:
-        return "stopped" if "tmux_session" in meta.read(place, agent) else "unknown"
-    if pane.dead:
+        return "stopped" if "tmux_session" in about else "unknown"
+    if pane.dead or ("started" in about and not pane.marked):  # what a person has split off is theirs
         return "stopped"
     return "unknown" if pane.in_mode else Seat(where.socket, pane, session.client_of(place, agent))
 

@@ -1,16 +1,21 @@
 """What a captured screen says of a session, and which rules were tried for it."""
 
+import re
 import sys
 
-from ibstatus.errors import IbError, refused
+from ibstatus.errors import IbError, UsageError, refused
 from ibstatus.rules import screen_states
 from ibstatus.rules.screen_asks import harmless
 from ibstatus.rules.screen_states import Shown, Tried
 from ibstatus.store import disk, places, screen_rules
 
+VERSION = re.compile(r"v?(\d{1,9}(?:\.\d{1,9}){1,3})(?: .*)?")
+
 
 def state(file: str, client: str) -> tuple[Shown, list[str]]:
-    """The answer, and how it came about: the kind of screen, then a line for each rule that was tried."""
+    """The answer, and how it came about: where our rules stand and the kind of screen, then a line for each rule that
+    was tried."""
+    version = version_of(client)
     rules = screen_rules.of(place())
     if rules.broken:
         wrong = rules.broken[0]
@@ -20,9 +25,22 @@ def state(file: str, client: str) -> tuple[Shown, list[str]]:
             cause=wrong.why,
             hint="mend it; until then what is wrong in it is left out everywhere else",
         )
-    found, tried, layouts = screen_states.explained(content(file), rules, client)
+    found, tried, layouts = screen_states.explained(content(file), rules, version)
     kind = "screen: " + ", ".join(sorted(layouts - {"any"})) if layouts else "screen: empty"
-    return found, [kind, *map(line_of, tried), *([] if found.rule != "none" else ["no rule fits"])]
+    return found, [
+        f"rules: {screen_rules.SHIPPED}",
+        kind,
+        *map(line_of, tried),
+        *([] if found.rule != "none" else ["no rule fits"]),
+    ]
+
+
+def version_of(client: str) -> str:
+    """As it was given, or as `claude --version` prints it."""
+    found = VERSION.fullmatch(client.strip())
+    if client and found is None:
+        raise UsageError(f"{client!r} is no version of the client", hint="ib parse-state --client 2.1.326")
+    return found[1] if found else ""
 
 
 def place() -> places.Place | None:

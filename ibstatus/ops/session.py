@@ -35,5 +35,5 @@ def client_of(place: places.Place, agent: str) -> Claude:
 
 
 def socket_of(place: places.Place, record: fleet.Record) -> str:
-    written = record.meta.get("tmux_socket")
-    return written if isinstance(written, str) and written else str(config.value(place, "tmux.socket"))
+    """The configured one where meta.json has none that could be."""
+    return fleet.written_socket(record) or str(config.value(place, "tmux.socket"))

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
-from ibstatus.drivers import git, git_worktree
+from ibstatus.drivers import clients, git, git_worktree
 from ibstatus.model.records import Agent
 from ibstatus.ops import fleet as sights
 from ibstatus.rules import fleet
@@ -13,6 +14,7 @@ from ibstatus.store import fleet as files
 LONGEST = 200
 PAUSED = "paused"
 AT_ONCE = 20  # of a round; each is a few writes that reach the platter
+ENDINGS = ("pause", "kill", "merge")  # operations that end a session; nobody needs to be told that it has ended
 MANY = 3  # so many at once: the server died, or the machine; nobody waits for as many looks at worktrees
 
 
@@ -24,7 +26,11 @@ def note(place: places.Place, agent: str, code: int | None, *, look: bool = True
     ended = known.get("ended")
     if not known or (isinstance(ended, dict) and ended.get("why") == PAUSED):  # too late: it is known why
         return
-    meta.change(place, agent, ended={"code": code, "at": now})
+    ender = ended_by(place, agent)
+    noted = {"code": code, "at": now, **({"why": PAUSED} if ender == "pause" else {})}
+    meta.change(place, agent, ended=noted, prompted=was_prompted(place, agent, known))
+    if ender:
+        return
     how = "was killed" if code is None else f"ended with exit code {code}" if code else "ended"
     said = last_words(place, agent) if code else ""
     left = uncommitted(place, agent) if look and known.get("worktree") is not False else []
@@ -35,6 +41,17 @@ def note(place: places.Place, agent: str, code: int | None, *, look: bool = True
     else:
         event = {"kind": "agent.stopped", "who": agent, "reason": "" if code == 0 else how}
     spool.note(place, agent, now, event)
+
+
+def was_prompted(place: places.Place, agent: str, known: dict[str, Any]) -> bool:
+    """Has it got its task? Kept in meta.json, where neither a lost transcript nor a trimmed history takes it away."""
+    return known.get("prompted") is True or clients.of(known).has_begun(place, agent)
+
+
+def ended_by(place: places.Place, agent: str) -> str:
+    """What of ours is ending it; '' when it ends of itself."""
+    kind = str(operations.read(place, agent).get("kind", ""))
+    return kind if kind in ENDINGS else ""
 
 
 def last_words(place: places.Place, agent: str) -> str:

@@ -3,17 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ibstatus.drivers import clients, tmux
+from ibstatus.drivers import clients, suspending, tmux
 from ibstatus.rules import sights
-from ibstatus.rules.fleet import Told
+from ibstatus.rules.fleet import Told, is_young
+from ibstatus.rules.screen_rules import Rules
 from ibstatus.rules.sights import Sight
 from ibstatus.store import config, fleet, places
+from ibstatus.store.fleet import written_socket
 
 BUSY = ("running", "compacting")
 
 
 class Target(NamedTuple):
-    """Whom to look at, and where. `asked`: is its screen in question for a command; `is_busy`: hooks say it works."""
+    """Whom to look at, and where. `asked`: is its screen in question for a command; `is_busy`: hooks say it works;
+    `is_ours`: ib has begun its session, and marked its pane."""
 
     agent: str
     meta: Mapping[str, Any]
@@ -21,6 +24,7 @@ class Target(NamedTuple):
     session: str
     asked: bool = True
     is_busy: bool = False
+    is_ours: bool = False
 
 
 def targets(place: places.Place, records: Sequence[fleet.Record], told: Mapping[str, Told]) -> list[Target]:
@@ -30,16 +34,18 @@ def targets(place: places.Place, records: Sequence[fleet.Record], told: Mapping[
     found = []
     for record in records:
         said = told.get(record.id)
-        written = record.meta.get("tmux_socket")
-        socket = written if isinstance(written, str) and written else default
+        socket = written_socket(record) or default
         session = fleet.written_session(record) or f"ittybitty-{ours}-{record.id}"
         asked = sights.asks_for_a_look(None if said is None else {"state": said.state, "reason": said.reason})
-        found.append(Target(record.id, record.meta, socket, session, asked, said is not None and said.state in BUSY))
+        is_ours = isinstance(record.meta.get("started"), int | float) and fleet.written_session(record) != ""
+        busy = said is not None and said.state in BUSY
+        found.append(Target(record.id, record.meta, socket, session, asked, busy, is_ours))
     return found
 
 
-def look(targets: Sequence[Target], now: float) -> dict[str, Sight]:
-    """Of every agent; each socket is asked once what there is and once for the screens in question."""
+def look(targets: Sequence[Target], now: float, rules: Rules | None = None) -> dict[str, Sight]:
+    """Of every agent; each socket is asked once what there is and once for the screens in question. `rules`: the user's
+    about screens, with ours."""
     found: dict[str, Sight] = {}
     for socket in {target.socket for target in targets}:
         there = [target for target in targets if target.socket == socket]
@@ -47,25 +53,36 @@ def look(targets: Sequence[Target], now: float) -> dict[str, Sight]:
         if panes is None:
             found.update({target.agent: Sight(None, at=now, seen=now, note=sights.NOT_ASKED) for target in there})
             continue
-        alive = {one.agent: panes[one.session] for one in there if one.session in panes}
+        alive = {one.agent: panes[one.session] for one in there if one.session in panes and is_its(one, panes, now)}
         wanted = [one for one in there if one.asked and one.agent in alive and not alive[one.agent].dead]
         screens = tmux.captures(socket, [alive[one.agent].id for one in wanted])
         shown = {one.agent: screens.get(alive[one.agent].id) for one in wanted}
         for one in there:
-            found[one.agent] = sight_of(one, alive.get(one.agent), shown.get(one.agent), now)
+            found[one.agent] = sight_of(one, alive.get(one.agent), shown.get(one.agent), now, rules)
     return found
 
 
-def sight_of(target: Target, pane: tmux.Pane | None, screen: bytes | None, now: float) -> Sight:
-    if pane is None or pane.dead or screen is None:
-        return Sight(pane is not None, dead=pane is not None and pane.dead, at=now, seen=now, changed=now)
-    return parsed(target, screen, now)._replace(at=now, seen=now)
+def is_its(target: Target, panes: Mapping[str, tmux.Pane], now: float) -> bool:
+    """Of an agent whose own pane is gone, a pane that a person has split off may live on."""
+    return not target.is_ours or panes[target.session].marked or is_young(target.meta, now)
 
 
-def parsed(target: Target, data: bytes, now: float) -> Sight:
+def sight_of(
+    target: Target, pane: tmux.Pane | None, screen: bytes | None, now: float, rules: Rules | None = None
+) -> Sight:
+    if pane is None or pane.dead:
+        return Sight(pane is not None, dead=pane is not None, at=now, seen=now, changed=now)
+    found = Sight(True, changed=now) if screen is None else parsed(target, screen, now, rules)
+    stopped, gone = suspending.look(pane.pid)
+    return found._replace(at=now, seen=now, suspended=stopped, gone=gone)
+
+
+def parsed(target: Target, data: bytes, now: float, rules: Rules | None = None) -> Sight:
     """A screen that no rule can take is unknown, with the reason."""
     try:
-        return Sight(True, shown=clients.of(target.meta).shown(text_of(data)), changed=now)
+        client = clients.of(target.meta)
+        client = client if rules is None else client.with_rules(rules)
+        return Sight(True, shown=client.shown(text_of(data)), changed=now)
     except Exception as error:
         return Sight(True, changed=now, note=f"its screen could not be read: {type(error).__name__}: {error}")
 

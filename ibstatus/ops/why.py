@@ -1,16 +1,18 @@
 """why: all evidence on one agent, looked at now, and which of it decides."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import ibstatus
 from ibstatus.drivers import clients, daemon, ending, suspending, tmux
-from ibstatus.ops import conversation, session, sight
+from ibstatus.model.records import Agent
+from ibstatus.ops import conversation, sight
 from ibstatus.rules import evidence, fleet, sights, why_text
-from ibstatus.rules.evidence import Evidence
+from ibstatus.rules.evidence import Evidence, Verdict
+from ibstatus.rules.screen_rules import Rules
 from ibstatus.rules.sights import Sight
-from ibstatus.store import events, places, snapshot, states
+from ibstatus.store import events, places, screen_rules, snapshot, states
 from ibstatus.store import fleet as records
 
 LOOKS, BETWEEN = 4, 0.15  # an idle prompt counts once it has held
@@ -19,22 +21,23 @@ EVENTS = 5
 
 def why(place: places.Place, agent: str) -> why_text.Why:
     record = records.record_of(place, agent) or records.Record(agent, {})
-    told = states.States(place).catch_up().get(agent)
-    seen = looked(sight.targets(place, [record], {}))
-    where = where_of(place, record, seen)
-    also = (of_process(where.pid, seen, record.meta), conversation.of(place, record))
+    told = states.States(place).catch_up(time.time(), [agent]).get(agent)
+    [target] = sight.targets(place, [record], {})
+    seen = looked(target, screen_rules.of(place))._replace(suspended=False, gone=False)  # asked below, in full
+    where = where_of(target, seen)
+    also = (of_process(where.pid, seen, record.meta), conversation.tried(place, record))
     known = fleet.Known(agent, record.meta, seen.there, told, record.problem, seen, also)
     now = time.time()
     found = fleet.evidence_of(known, now)
-    verdict = evidence.judge(found, now)
+    verdict, last = evidence.judge(found, now), published(place, agent)
     return why_text.Why(
         id=agent,
         state=verdict.state,
         reason=verdict.reason,
         source=verdict.source,
-        since=verdict.at,
+        since=since_of(verdict, last),
         because=verdict.why,
-        note=verdict.note or record.problem,
+        note=verdict.note or fleet.unseen(seen, now) or record.problem,
         asks=verdict.asks,
         said=told.said if told else "",
         silent=told.silent if told else False,
@@ -42,23 +45,27 @@ def why(place: places.Place, agent: str) -> why_text.Why:
         where=where,
         transcript=clients.of(record.meta).transcript_of(place, agent),
         events=last_events(place, agent),
-        published=published(place, agent),
+        published=why_text.worded(last.state, last.reason) if last is not None else "",
     )
 
 
-def published(place: places.Place, agent: str) -> str:
-    """'' while no supervisor runs."""
+def published(place: places.Place, agent: str) -> Agent | None:
+    """None while no supervisor runs."""
     found = snapshot.read(place, ibstatus.__version__) if daemon.is_running(place) else None
-    known = next((one for one in found[0].agents if one.id == agent), None) if found is not None else None
-    return why_text.worded(known.state, known.reason) if known is not None else ""
+    return next((one for one in found[0].agents if one.id == agent), None) if found is not None else None
 
 
-def looked(targets: Sequence[sight.Target]) -> Sight:
+def since_of(verdict: Verdict, last: Agent | None) -> float:
+    """Who has watched for longer knows since when it lasts."""
+    return min(fleet.since(verdict, last), verdict.at)
+
+
+def looked(target: sight.Target, rules: Rules) -> Sight:
     """As often as it takes to know whether a prompt line holds."""
     before: Sight | None = None
     for _ in range(LOOKS):
         now = time.time()
-        found = sights.after(before, sight.look(targets, now)[targets[0].agent], now)
+        found = sights.after(before, sight.look([target], now, rules)[target.agent], now)
         if found.shown is None or not found.shown.idle or now - found.at >= evidence.HELD:
             return found
         before = found
@@ -66,9 +73,9 @@ def looked(targets: Sequence[sight.Target]) -> Sight:
     return found
 
 
-def where_of(place: places.Place, record: records.Record, seen: Sight) -> why_text.Place:
+def where_of(target: sight.Target, seen: Sight) -> why_text.Place:
     """Without tmux it is still said where it would be."""
-    socket, name = session.socket_of(place, record), records.session_of(place, record)
+    socket, name = target.socket, target.session
     pane = (tmux.panes(socket) or {}).get(name) if seen.there else None
     return why_text.Place(socket, name) if pane is None else why_text.Place(socket, name, pane.id, pane.pid)
 
@@ -85,10 +92,9 @@ def of_process(pid: int, seen: Sight, meta: Mapping[str, Any]) -> Evidence:
     if not found and fleet.is_young(meta, now):
         return Evidence(evidence.PROCESS, "", at=now, seen=now, note="the client is not there yet")
     if not found:
-        return Evidence(evidence.PROCESS, "stopped", at=now, seen=now, note="the client is gone, its launcher is left")
+        return Evidence(evidence.PROCESS, "stopped", at=now, seen=now, note=evidence.GONE)
     if suspending.is_suspended(pid):
-        note = "the client is suspended (Ctrl-Z)"
-        return Evidence(evidence.PROCESS, "waiting", evidence.SUSPENDED, now, now, note)
+        return Evidence(evidence.PROCESS, "waiting", evidence.SUSPENDED, now, now, evidence.STOPPED)
     pids = ", ".join(str(one.pid) for one in found[:3])
     return Evidence(evidence.PROCESS, "", at=now, seen=now, note=f"the client runs (pid {pids})")
 

@@ -19,7 +19,7 @@ HOOKS = frozenset(
 ALIASES = {"ls": "list", "new": "new-agent", "ack": "acknowledge"}
 HELP = ("-h", "--help")
 # In a repository that is not its own: nothing changes by these.
-LOOKS = frozenset(("list", "tree", "status", "look", "diff", "info", "doctor", "help"))
+LOOKS = frozenset(("list", "tree", "status", "look", "diff", "info", "why", "doctor", "help"))
 ELSEWHERE = f"An agent of another repository may only look around here (ib {', '.join(sorted(LOOKS))})"
 BACK = 'go back into your own worktree; to ask for something there: ib ask "…"'
 YOLO = "--yolo"

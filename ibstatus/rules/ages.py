@@ -3,20 +3,12 @@
 import re
 from datetime import UTC, datetime
 
-STEPS = ((60, 1, "s"), (3600, 60, "m"), (86400, 3600, "h"))
+from ibstatus.rules.stamps import age as age
+
 MINUTES = (0, 1, 5, 15, 30)
 STAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?",
 )
-
-
-def age(seconds: float) -> str:
-    """Whole units, rounded down; the future counts as now."""
-    past = max(0, int(seconds))
-    for limit, unit, letter in STEPS:
-        if past < limit:
-            return f"{past // unit}{letter}"
-    return f"{past // 86400}d"
 
 
 def bucket(seconds: float) -> str:

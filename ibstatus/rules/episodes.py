@@ -13,12 +13,16 @@ CRASHED = ("was killed", "ended with exit code ")
 LIMITED = (("rate_limited", ""), ("waiting", "limit"))
 INPUT = "waiting:input"
 UNSURE = ("screen", "transcript")
+ENDED = "stopped"
+ASKED = tuple("waiting:" + reason for reason in ("permission", "question", "plan"))
+KEPT = 600.0  # seconds that one that is not there any more is remembered
 
 
 class Episode(msgspec.Struct, frozen=True):
     """`kind` is '' until it rests for the first time; `id`: under which its notice is written, kept before that is.
-    `ran`: since when it was last at work; `warned`: the agents that it was told to see to before it completes;
-    `compacted`: its context was found too full, and has not been found smaller since."""
+    `ran`: since when it was last at work; `heard`: kind, since and words of what was told last; `warned`: the agents
+    that it was told to see to before it completes; `compacted`: its context was found too full, and has not been found
+    smaller since; `to`: the manager that was told and may not have read it yet; `gone`: since when it is not there."""
 
     kind: str = ""
     since: float = 0.0
@@ -31,6 +35,9 @@ class Episode(msgspec.Struct, frozen=True):
     nudges: int = 0
     nudged: float = 0.0
     compacted: bool = False
+    heard: tuple[str, float, str] = ("", 0.0, "")
+    to: str = ""
+    gone: float = 0.0
 
 
 def is_limited(agent: Agent) -> bool:
@@ -51,7 +58,10 @@ def kind_of(agent: Agent) -> str:
 def seen(agents: Sequence[Agent], before: Mapping[str, Episode] | None, now: float, first: bool) -> dict[str, Episode]:
     """`before` is None when no supervisor has ever looked; `first`: this one looks for the first time."""
     known = before or {}
-    found = {agent.id: after(agent, known.get(agent.id, Episode()), first) for agent in agents}
+    found = {agent.id: after(agent, of_before(agent, known), first) for agent in agents}
+    for name, old in known.items():
+        if name not in found and (not old.gone or 0 <= now - old.gone < KEPT):
+            found[name] = old if old.gone else msgspec.structs.replace(old, gone=now)
     if before is None:
         for agent in agents:
             if found[agent.id].since < now - OLD:
@@ -59,28 +69,61 @@ def seen(agents: Sequence[Agent], before: Mapping[str, Episode] | None, now: flo
     return found
 
 
+def of_before(agent: Agent, known: Mapping[str, Episode]) -> Episode:
+    """One that a look has missed goes on; another one of its name begins anew."""
+    old = known.get(agent.id, Episode())
+    if not old.gone:
+        return old
+    return Episode() if (agent.created or 0.0) > old.gone else msgspec.structs.replace(old, gone=0.0)
+
+
 def after(agent: Agent, old: Episode, first: bool) -> Episode:
     kind, since = kind_of(agent), agent.since or 0.0
     if not kind:
-        if agent.state == "running" and (not old.left or not old.ran):
-            return msgspec.structs.replace(old, left=True, ran=since)
-        return old if old.left or agent.state != "running" else msgspec.structs.replace(old, left=True)
+        return at_work(agent, old, since)
     if kind == old.kind and not is_new(agent, old, since, first):
         said = old.said or agent.said
         same = (old.left, old.since, old.said) == (False, since, said)
         return old if same else msgspec.structs.replace(old, left=False, since=since, said=said)
-    kept = agent.silent and kind == INPUT
+    if is_only_back(agent, old, kind):
+        return msgspec.structs.replace(old, kind=kind, since=since, told=old.told or old.kind != kind)
+    heard = (old.kind, old.since, old.said) if old.told else old.heard
+    # A screen has been believed for a moment, an older one or that of a dialog.
+    known = [one for one in (heard, old.heard) if one[::2] == (kind, agent.said) and abs(one[1] - since) <= SAME]
     return msgspec.structs.replace(
         old,
         kind=kind,
         since=since,
         said=agent.said,
-        told=False,
+        told=bool(known),
         id="",
+        heard=known[0] if known else heard,
         left=False,
         ran=old.ran if old.left else old.since or old.ran,
-        nudges=old.nudges if kept or kind != INPUT else 0,
+        nudges=old.nudges if is_nudged(agent, old, kind) else 0,
+        to="",
     )
+
+
+def at_work(agent: Agent, old: Episode, since: float) -> Episode:
+    """What it is asked in between ends no turn; one that was ended at work is not at work when its client is back."""
+    if agent.state == "stopped" and old.left:
+        return msgspec.structs.replace(old, kind=ENDED, since=since, told=True, left=False, id="", to="")
+    if agent.state != "running" or (old.left and old.ran):
+        return old
+    asked = old.kind in ASKED and old.ran and not old.left
+    return msgspec.structs.replace(old, left=True, ran=old.ran if asked else since)
+
+
+def is_only_back(agent: Agent, old: Episode, kind: str) -> bool:
+    """Its client was begun again, and no turn has run since."""
+    return kind == INPUT and old.kind != "" and not (old.left or agent.said or agent.silent)
+
+
+def is_nudged(agent: Agent, old: Episode, kind: str) -> bool:
+    """Is this the end of the turn that a nudge made? One that was given to an earlier rest is forgotten."""
+    late = 0 < old.nudged < old.since and not old.kind.startswith(ASKED)
+    return old.nudges > 0 and (kind in ASKED or (agent.silent and kind == INPUT and not late))
 
 
 def is_new(agent: Agent, old: Episode, since: float, first: bool) -> bool:

@@ -11,6 +11,10 @@ SESSION, PROCESS, HOOKS, TRANSCRIPT, SCREEN, RECORD = "session", "process", "hoo
 SUSPENDED, INTERRUPTED = "suspended", "interrupted"
 DIALOGS = ("question", "plan", "permission", "trust", "limit", SUSPENDED)  # nothing goes on until somebody types
 ENDS = ("uncommitted",)
+WORKING = ("running", "compacting", "creating")
+
+STOPPED = "the client is suspended (Ctrl-Z)"
+GONE = "the client is gone, its launcher is left"
 
 DRAWN = 0.3  # what a hook told of is on the screen by then
 HELD = 0.3  # an idle prompt that was seen twice, so far apart
@@ -161,6 +165,17 @@ def dialog(case: Case) -> Verdict | None:
     return None
 
 
+def blocked(case: Case) -> Verdict | None:
+    """A rule has found that it waits for keys, by what no hook tells of: a menu, or whatever the user's rule names."""
+    screen, hooks = case.of(SCREEN), case.of(HOOKS)
+    if screen is None or hooks is None or screen.state != "waiting" or screen.idle or is_dialog(screen):
+        return None
+    if not screen.rule:
+        return None
+    late = screen.seen - hooks.at >= LATE
+    return won(screen, "it waits for keys, seen after the last hook") if late and hooks.state in WORKING else None
+
+
 def limited(case: Case) -> Verdict | None:
     screen, hooks = case.of(SCREEN), case.of(HOOKS)
     if screen is None or screen.state != "rate_limited":
@@ -208,7 +223,7 @@ def idle(case: Case) -> Verdict | None:
         if screen.state != "complete" and case.of(RECORD) is not None and not held:
             return None
         return won(screen, "no hook has spoken")
-    working = hooks.state in ("running", "compacting", "creating") and hooks.reason != "background"
+    working = hooks.state in WORKING and hooks.reason != "background"
     if not (working or is_dialog(hooks) or hooks.state == "stopped"):
         return None
     wait = LATE if hooks.state == "stopped" else NEWER
@@ -264,6 +279,9 @@ def shown(case: Case) -> Verdict | None:
     return won(record, "it was begun a moment ago") if record is not None else None
 
 
-RULES: tuple[Callable[[Case], Verdict | None], ...] = (
-    ended, suspended, asked_at_start, dialog, limited, busy, idle, written, still, told, shown,
-)  # fmt: skip
+Rule = Callable[[Case], Verdict | None]
+SURE: tuple[Rule, ...] = (ended, suspended)  # by tmux and the kernel
+STRONG: tuple[Rule, ...] = (asked_at_start, dialog, blocked, limited, busy, idle)  # a screen newer than the hooks
+WEAK: tuple[Rule, ...] = (written, still)  # where the screen is silent
+LAST: tuple[Rule, ...] = (told, shown)  # nothing speaks against the hooks, or there are none
+RULES = (*SURE, *STRONG, *WEAK, *LAST)

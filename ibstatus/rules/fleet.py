@@ -15,6 +15,7 @@ STARTS_WITHIN = 60.0
 PROMPT = 60
 SAID, LONGEST = 300, 200
 TELLING = (evidence.SCREEN, evidence.PROCESS, evidence.TRANSCRIPT)  # whose notes say what the reason does not
+UNSEEN, BLIND = "tmux does not answer", 2.0
 UNCOMMITTED = "uncommitted"  # its session is over, and work lies in its worktree that no commit has
 
 
@@ -49,7 +50,8 @@ def state_of(known: Known, now: float) -> Verdict:
 
 def evidence_of(known: Known, now: float) -> list[Evidence]:
     """Every piece, whether or not it says something."""
-    return [of_session(known, now), *of_sight(known.sight), of_hooks(known), *known.also, of_record(known, now)]
+    gone = of_gone(known.sight) if not is_young(known.meta, now) else []
+    return [of_session(known, now), *gone, *of_sight(known.sight), of_hooks(known), *known.also, of_record(known, now)]
 
 
 def of_session(known: Known, now: float) -> Evidence:
@@ -72,14 +74,22 @@ def of_session(known: Known, now: float) -> Evidence:
     return Evidence(evidence.SESSION, "stopped", at=now, seen=seen, note=note)
 
 
+def of_gone(sight: "Sight | None") -> list[Evidence]:
+    """Not of one that was begun just now: its launcher is still alone."""
+    if sight is None or not sight.there or sight.dead or not sight.gone:
+        return []
+    return [Evidence(evidence.PROCESS, "stopped", "", sight.seen, sight.seen, evidence.GONE)]
+
+
 def of_sight(sight: "Sight | None") -> list[Evidence]:
     """What runs in the session, and what its screen shows. A screen that stands still has shown this all the time."""
     if sight is None or not sight.there or sight.dead:
         return []
     found = []
     if sight.suspended:
-        note = "the client is suspended (Ctrl-Z)"
-        found.append(Evidence(evidence.PROCESS, "waiting", evidence.SUSPENDED, sight.seen, sight.seen, note))
+        found.append(
+            Evidence(evidence.PROCESS, "waiting", evidence.SUSPENDED, sight.seen, sight.seen, evidence.STOPPED)
+        )
     shown = sight.shown
     if shown is None:
         return [*found, Evidence(evidence.SCREEN, "", at=sight.at, seen=sight.seen, note=sight.note or "not looked at")]
@@ -159,7 +169,7 @@ def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> li
                 children_complete=complete.get(one.id, 0),
                 manager=manager if manager in there else None,
                 reason=state.reason,
-                since=since(state, before.get(one.id)),
+                since=min(since(state, before.get(one.id)), now),
                 created=created_of(one.meta),
                 model=text(one.meta.get("model")),
                 worker=one.meta.get("worker") is True,
@@ -167,7 +177,7 @@ def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> li
                 marks=marks(one.meta),
                 source=state.source,
                 asks=state.asks,
-                note=state.note if state.source in TELLING else "",
+                note=state.note if state.source in TELLING else unseen(one.sight, now),
                 said=one.told.said if one.told is not None else "",
                 silent=is_silent(one.told, state),
             )
@@ -186,10 +196,10 @@ def judged(one: Known, now: float) -> Verdict:
 def agreed(one: Known, now: float) -> Verdict | None:
     """The short way for most agents of most looks, where hooks and screen say the same: what `state_of` would say."""
     told, sight = one.told, one.sight
-    if told is None or sight is None or not sight.there or sight.dead or sight.suspended or told.at > now:
+    if told is None or sight is None or not sight.there or sight.dead or sight.suspended or sight.gone:
         return None
     shown = sight.shown
-    if shown is None or one.also or shown.asks:
+    if shown is None or one.also or shown.asks or told.at > now:
         return None
     if told.state == "running":
         at_work = not told.reason and not shown.reason and not shown.idle and shown.state == "running"
@@ -200,14 +210,20 @@ def agreed(one: Known, now: float) -> Verdict | None:
     return Verdict(told.state, told.reason, told.at, evidence.HOOKS, why=evidence.TOLD) if same else None
 
 
+def unseen(sight: "Sight | None", now: float) -> str:
+    """What is said of it is as old as the last word of its hooks; '' when that is no more than a moment's trouble."""
+    is_blind = sight is not None and sight.there is None
+    return UNSEEN if is_blind and sight is not None and (sight.note == UNSEEN or now - sight.at >= BLIND) else ""
+
+
 def is_silent(told: Told | None, state: Verdict) -> bool:
     return told is not None and told.silent and (state.state, state.source) == ("waiting", evidence.HOOKS)
 
 
 def since(state: Verdict, before: Agent | None) -> float:
-    if before is not None and before.since is not None and (before.state, before.reason) == (state.state, state.reason):
-        return before.since
-    return state.at
+    if before is None or before.since is None or (before.state, before.reason) != (state.state, state.reason):
+        return state.at
+    return state.at if state.source == evidence.HOOKS and state.at > before.since + 1 else before.since  # said again
 
 
 def created_of(meta: Mapping[str, Any]) -> float | None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ibstatus.model.records import Agent
 from ibstatus.rules import fleet, standing
-from ibstatus.rules.episodes import AT_WORK, INPUT, UNSURE, Episode, is_limited
+from ibstatus.rules.episodes import AT_WORK, INPUT, UNSURE, Episode, is_limited, kind_of
 
 SYSTEM = "system"
 HOUR = 3600.0
@@ -33,13 +33,14 @@ class Notice(NamedTuple):
 
 class View(NamedTuple):
     """What decides. `mail`: agents that have unread mail; `spoke`: (agent, kind) that the agent itself has told in this
-    turn; `rests`: for how long each agent is seen as it is."""
+    turn; `rests`: for how long each agent is seen as it is; `ending`: agents whom a command of ours is ending."""
 
     agents: Sequence[Agent]
     episodes: Mapping[str, Episode]
     mail: Container[str] = ()
     spoke: Container[tuple[str, str]] = ()
     rests: Mapping[str, float] = {}
+    ending: Container[str] = ()
 
 
 def due(view: View) -> tuple[list[Notice], set[str]]:
@@ -48,22 +49,27 @@ def due(view: View) -> tuple[list[Notice], set[str]]:
     fresh = [agent for agent in view.agents if is_news(view.episodes.get(agent.id), agent)]
     found: list[Notice] = []
     settled: set[str] = set()
-    crashed = [agent for agent in fresh if agent.state == "stopped"]
-    if len(crashed) >= MANY_STOPPED:
-        found.append(many_stopped(crashed))
-        fresh = [agent for agent in fresh if agent.state != "stopped"]
-    for agent in sorted(fresh, key=lambda one: -depth(one, by_id)):
+    over = [agent for agent in fresh if fleet.is_over(agent) and agent.id not in view.ending]
+    # A command that ends one says so a moment later; and others may stop with it.
+    early = {reader_of(agent, by_id) for agent in over if view.rests.get(agent.id, PATIENCE) < PATIENCE}
+    fresh = [agent for agent in fresh if not fleet.is_over(agent)]
+    fresh += [agent for agent in over if reader_of(agent, by_id) not in early]
+    found += many_stopped([agent for agent in fresh if agent.state == "stopped"], by_id)
+    gone = {name for notice in found for name in notice.about}
+    for agent in sorted((one for one in fresh if one.id not in gone), key=lambda one: -depth(one, by_id)):
         mailed = {notice.to for notice in found}
         notice = one(agent, by_id, view, mailed)
         if notice is not None and is_told_by_itself(agent, notice, view):
             settled.add(agent.id)
         elif notice is not None:
-            found.append(notice)
+            found += [notice, *of_dialog(agent, notice)]
     return found, settled
 
 
 def is_news(episode: Episode | None, agent: Agent) -> bool:
     if episode is None or not episode.kind or episode.told or episode.left:
+        return False
+    if kind_of(agent) != episode.kind:  # by now it is ended by us, or held by a limit
         return False
     return not (agent.silent and episode.nudges)  # what a nudge led to was told before it
 
@@ -87,6 +93,11 @@ def one(agent: Agent, by_id: Mapping[str, Agent], view: View, mailed: Container[
         if waits or any(one.id in view.mail or one.id in mailed for one in (agent, *own)):
             return None
     return told(agent, by_id, "waiting", waiting_words(agent), waiting_hook(agent), ())
+
+
+def is_early(agent: Agent, rest: float) -> bool:
+    """It may be told otherwise in a moment."""
+    return is_unread(agent, rest) or (fleet.is_over(agent) and rest < PATIENCE)
 
 
 def is_unread(agent: Agent, rest: float) -> bool:
@@ -113,15 +124,25 @@ def completed(agent: Agent, own: Sequence[Agent], episode: Episode, by_id: Mappi
 
 
 def told(agent: Agent, by_id: Mapping[str, Agent], kind: str, words: str, hook: str, warned: tuple[str, ...]) -> Notice:
-    manager = by_id.get(agent.manager or "")
     about, work = (agent.id,), agent.id if agent.reason not in DIALOGS else ""
-    tail = last_words(agent)
-    if manager is not None and not fleet.is_over(manager):
-        return Notice(
-            agent.id, manager.id, "letter", f"[hook]: Your subtask {agent.id} {hook}{tail}", about, False, (), work
-        )
-    counts = agent.reason != standing.QUESTION
-    return Notice(agent.id, "", kind, f"{title(agent)} {agent.id} {words}{tail}", about, counts, warned, work)
+    tail, reader = last_words(agent), reader_of(agent, by_id)
+    if reader:
+        text = f"[hook]: Your subtask {agent.id} {hook}{tail}"
+        return Notice(agent.id, reader, "letter", text, about, False, (), work)
+    counts, key = agent.reason not in DIALOGS, at_its_keys(agent)
+    return Notice(agent.id, "", kind, f"{title(agent)} {agent.id} {words}{tail}{key}", about, counts, warned, work)
+
+
+def of_dialog(agent: Agent, notice: Notice) -> list[Notice]:
+    """Its manager can press no key."""
+    if not notice.to or agent.state != "waiting" or agent.reason not in DIALOGS:
+        return []
+    words = f"{title(agent)} {agent.id}{worker_of(agent)} {waiting_words(agent)}{at_its_keys(agent)}"
+    return [Notice(agent.id, "", "waiting", words, (), False)]
+
+
+def at_its_keys(agent: Agent) -> str:
+    return f" (ib attach {agent.id})" if agent.state == "waiting" and agent.reason in DIALOGS else ""
 
 
 def title(agent: Agent) -> str:
@@ -148,7 +169,7 @@ def waiting_words(agent: Agent) -> str:
     if agent.reason in ("", standing.INPUT):
         return "is waiting for input" if agent.worker else "is waiting"
     asks = " ".join(agent.asks.split())[:SAID]
-    return f"is waiting: {agent.reason}" + (f": {asks}" if asks else "")
+    return f"is waiting ({agent.reason})" + (f": {asks}" if asks else "")
 
 
 def waiting_hook(agent: Agent) -> str:
@@ -161,11 +182,26 @@ def stopped_words(agent: Agent) -> str:
     return f"stopped ({how}); ib resume {agent.id}"
 
 
-def many_stopped(crashed: Sequence[Agent]) -> Notice:
-    """A reboot or a dead tmux server: one line for all."""
-    names = tuple(agent.id for agent in crashed)
-    text = f"{len(names)} agents stopped ({', '.join(names)}); ib resume --all"
-    return Notice(SYSTEM, "", "waiting", text, names)
+def many_stopped(crashed: Sequence[Agent], by_id: Mapping[str, Agent]) -> list[Notice]:
+    """A reboot or a dead tmux server: one line for all that the same reader has."""
+    found = []
+    for reader in sorted({reader_of(agent, by_id) for agent in crashed}):
+        names = tuple(agent.id for agent in crashed if reader_of(agent, by_id) == reader)
+        if len(names) < MANY_STOPPED:
+            continue
+        if reader:
+            text = f"[hook]: {len(names)} of your subtasks stopped ({', '.join(names)}); ib resume {' '.join(names)}"
+            found.append(Notice(SYSTEM, reader, "letter", text, names, False))
+        else:
+            text = f"{len(names)} agents stopped ({', '.join(names)}); ib resume --all"
+            found.append(Notice(SYSTEM, "", "waiting", text, names, False))
+    return found
+
+
+def reader_of(agent: Agent, by_id: Mapping[str, Agent]) -> str:
+    """Its manager while that lives; '' is the primary."""
+    manager = by_id.get(agent.manager or "")
+    return manager.id if manager is not None and not fleet.is_over(manager) else ""
 
 
 def is_told_by_itself(agent: Agent, notice: Notice, view: View) -> bool:
@@ -184,8 +220,13 @@ def with_work(text: str, commits: int, agent: str) -> str:
     return f"{text} ({commits} commit{'' if commits == 1 else 's'}; ib diff {agent})"
 
 
-def is_over_the_cap(times: Sequence[float], now: float, most: int) -> bool:
-    return len(recent(times, now)) >= most
+def is_counted(notice: Notice) -> bool:
+    return notice.counts and not notice.to
+
+
+def is_quiet(notice: Notice, times: Sequence[float], most: int) -> bool:
+    """Over the hourly limit: it waits in the queue for the next prompt."""
+    return is_counted(notice) and len(times) >= most
 
 
 def recent(times: Sequence[float], now: float) -> list[float]:

@@ -21,6 +21,6 @@ def is_silent(agent: Agent, episode: Episode) -> bool:
 
 
 def wait(agent: Agent, episode: Episode, quiet: float) -> float | None:
-    """How many seconds more; None when it is not to be nudged. `quiet`: for how long it has been silent, by the
-    monotonic clock."""
+    """How many seconds more; None when it is not to be nudged. `quiet`: for how long it has been silent, and since the
+    last nudge, by the monotonic clock."""
     return max(0.0, pause(episode.nudges) - quiet) if is_silent(agent, episode) else None

@@ -1,7 +1,7 @@
 """What a process says of itself → is it ours, whose, what for, and has it lost its agent. Pure."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 SERVICES = {"status-watchdog": "supervisor", "attend": "attend", "session-ended": "session-ended"}
@@ -11,10 +11,17 @@ LAUNCHERS = ("start.sh", "resume.sh")
 BEFORE = 2.0  # the kernel's clock and ours are not quite the same
 LONGEST = 60
 HIGHEST = 64
+# What others may be at work with, whoever was first to need it: its first one is its only one.
+SHARED = (
+    *("tmux", "screen", "zellij", "dtach", "abduco", "gpg-agent", "ssh-agent", "keyboxd", "dirmngr", "scdaemon"),
+    *("dbus-daemon", "watchman", "adb", "dockerd", "containerd"),
+)
+DAEMONS = ("GradleDaemon", "KotlinCompileDaemon", "bazel(", "nailgun")  # in the title or the words of a build's server
+USED = "others may be using it"
 
 
 class Process(NamedTuple):
-    """`agent` and `token` from its environment; `terminal`: of one that has such a mark."""
+    """`agent` and `token` from its environment."""
 
     pid: int
     parent: int
@@ -39,7 +46,7 @@ class Home(NamedTuple):
 
 class Seat(NamedTuple):
     """Of an agent that there is. `there` None: nobody can say now whether its session is there. `pane`: the process
-    that was started in it."""
+    that was started in it; `started`: when, as the kernel tells it of all processes: no clock that was set since."""
 
     there: bool | None
     pane: int = 0
@@ -61,11 +68,54 @@ class Own(NamedTuple):
 def owned(found: Sequence[Process], home: Home, seats: Mapping[str, Seat]) -> list[Own]:
     """Those of this repository, by agent and age."""
     parents = {one.pid: one.parent for one in found}
-    ours = [own for one in found if (own := owned_one(one, home, seats, parents)) is not None]
+    used = in_use(found, parents)
+    ours = [own for one in found if (own := owned_one(one, home, seats, parents, used)) is not None]
     return sorted(ours, key=lambda own: (own.agent, own.started, own.pid))
 
 
-def owned_one(one: Process, home: Home, seats: Mapping[str, Seat], parents: Mapping[int, int]) -> Own | None:
+def in_use(found: Sequence[Process], parents: Mapping[int, int]) -> set[int]:
+    """Those that others may be using: what is made for many, whatever it has started that bears the same mark, and
+    what has somebody below it on a terminal of his own."""
+    known = {one.pid: one for one in found}
+    used = {one.pid for one in found if is_shared(one.argv)}
+    for one in found:
+        marks = (one.agent, one.token)
+        for pid in above(one.pid, parents):
+            if pid in known and one.terminal and known[pid].terminal != one.terminal and not is_ours(known[pid].argv):
+                used.add(pid)
+            if pid in known and is_shared(known[pid].argv) and any(marks) and marks == marks_of(known[pid]):
+                used.add(one.pid)
+    return used
+
+
+def marks_of(one: Process) -> tuple[str, str]:
+    return one.agent, one.token
+
+
+def is_shared(argv: Sequence[str]) -> bool:
+    leaf = argv[0].rpartition("/")[2].removeprefix("-") if argv else ""
+    words = (leaf, *argv[1:])
+    return leaf.partition(":")[0].lower() in SHARED or any(mark in word for mark in DAEMONS for word in words)
+
+
+def is_ours(argv: Sequence[str]) -> bool:
+    """By its words a launcher or a client: who stands below it is its own."""
+    leaf = argv[0].rpartition("/")[2] if argv else ""
+    return "--settings" in argv or leaf in TITLES or any(word.endswith(LAUNCHERS) for word in argv[1:2])
+
+
+def above(pid: int, parents: Mapping[int, int]) -> Iterator[int]:
+    """Its parents, the next first; some are not known."""
+    for _ in range(HIGHEST):
+        pid = parents.get(pid, 0)
+        if not pid:
+            return
+        yield pid
+
+
+def owned_one(
+    one: Process, home: Home, seats: Mapping[str, Seat], parents: Mapping[int, int], used: Container[int]
+) -> Own | None:
     command = " ".join(one.argv)[:LONGEST]
     service = service_of(one, home)
     if service:
@@ -76,6 +126,8 @@ def owned_one(one: Process, home: Home, seats: Mapping[str, Seat], parents: Mapp
     if not agent:
         return None
     orphan, why = lost(one, agent, seats.get(agent), parents)
+    if orphan and one.pid in used:
+        orphan, why = False, USED
     return Own(agent, one.pid, one.started, what(one, agent, home, seats.get(agent), parents), orphan, why, command)
 
 
@@ -144,20 +196,27 @@ def lost(one: Process, agent: str, seat: Seat | None, parents: Mapping[int, int]
 
 def is_below(pid: int, seat: Seat | None, parents: Mapping[int, int]) -> bool:
     """Was it started, at whatever remove, by what runs in the agent's pane?"""
-    for _ in range(HIGHEST):
-        if seat is not None and pid == seat.pane:
-            return True
-        pid = parents.get(pid, 0)
-        if not pid:
-            break
-    return False
+    return seat is not None and any(one == seat.pane for one in (pid, *above(pid, parents)))
 
 
-def row(own: Own) -> str:
+HEAD = ("AGENT", "PID", "STARTED", "WHAT", "", "COMMAND")
+
+
+def table(owned: Sequence[Own], width: int = 0) -> list[str]:
+    """`width`: of the terminal; 0 cuts nothing."""
+    cells = [HEAD, *(row(own) for own in owned)]
+    wide = [max(len(one[at]) for one in cells) for at in range(len(HEAD) - 1)]
+    return [cut("  ".join([*map(str.ljust, one, wide), one[-1]]).rstrip(), width) for one in cells]
+
+
+def row(own: Own) -> tuple[str, ...]:
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(own.started))
-    mark = "orphan" if own.orphan else ""
-    tail = f"  {own.why}" if own.why else ""
-    return f"{own.agent or '-':<16}{own.pid:>8}  {began}  {own.what:<17} {mark:<7} {own.command}{tail}"
+    tail = f"  ({own.why})" if own.why else ""
+    return own.agent or "-", str(own.pid), began, own.what, "orphan" if own.orphan else "", own.command + tail
+
+
+def cut(text: str, width: int) -> str:
+    return text if not width or len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
 NONE = "No processes of this repository are running."

@@ -11,7 +11,7 @@ WAIT: How = "wait"
 BEGIN: How = "begin"
 MEANING: dict[How, str] = {
     GO_ON: "goes on with its task",
-    WAIT: "comes back without a word, and waits as before",
+    WAIT: "waits as before, without a word",
     BEGIN: "begins with its task",
 }
 PAUSED = "paused"
@@ -21,20 +21,25 @@ STARTS = ("trust", "resumed", "uncommitted")  # said of a session, not of a turn
 DIALOGS = ("permission", "question", "plan")
 AHEAD = 1.0  # a note may be a hair younger than what it is of
 SIGNALS = 128
+SHORT = 300.0  # a client that lived longer was past its start, whoever heard of it
+INTERRUPTED = "interrupted"
 
 
 class Heard(NamedTuple):
-    """What the history says of one agent: the last word of a turn and when, and who has stopped it since."""
+    """What the history says of one agent: the last word of a turn and when, who has stopped it since, and whether a
+    turn of it has ever ended."""
 
     state: str = ""
     reason: str = ""
     at: float = 0.0
     stopped: str = ""
+    answered: bool = False
 
 
 class Facts(NamedTuple):
     """`running` None: tmux cannot be asked. `standing`: what its hooks said last, also that the session ended.
-    `begun`: there is a conversation to go on with."""
+    `begun`: there is a conversation to go on with. `read`: the state and note that the end of it tells, where that
+    ended a turn without a hook. `parked`: until when the account's limit holds it."""
 
     id: str
     meta: Mapping[str, Any]
@@ -45,6 +50,8 @@ class Facts(NamedTuple):
     has_tree: bool = True
     has_client: bool = True
     at_work: bool = False
+    read: tuple[str, str] = ("", "")
+    parked: str = ""
 
 
 class Step(NamedTuple):
@@ -87,7 +94,8 @@ def heard(events: Iterable[Mapping[str, Any]], created: Mapping[str, float]) -> 
             continue
         elif kind == "agent.state" and isinstance(state, str) and state != "creating" and reason not in STARTS:
             fresh.discard(who)
-            found[who] = Heard(state, reason, at)
+            new = Heard(state, reason, at)
+            found[who] = new._replace(answered=last.answered or turn_was_over(new))
     return found
 
 
@@ -98,7 +106,7 @@ def judged(seen: Facts) -> Step | Left:
         return out
     session = str(seen.meta["session_id"])
     manager = seen.meta.get("manager")
-    return Step(seen.id, manager if isinstance(manager, str) else "", how(seen), session, was(seen.heard))
+    return Step(seen.id, manager if isinstance(manager, str) else "", how(seen), session, was(seen))
 
 
 def is_cut_off(seen: Facts) -> bool:
@@ -147,9 +155,32 @@ def broken(seen: Facts) -> Left | None:
         return Left(agent, "its worktree is gone", f"ib resume {agent}, which says how to get it back; ib kill {agent}")
     if not seen.has_client:
         return Left(agent, "its client is gone", "ib doctor")
-    if not seen.begun and turn_was_over(seen.heard):
-        return Left(agent, "its conversation is gone, and its task was done once", f"ib look {agent}; ib kill {agent}")
+    if not seen.begun and (why := was_given(seen)):
+        then = f"ib kill {agent}; ib resume {agent}, which begins with its task once more"
+        return Left(agent, f"its conversation is gone, and {why}", then)
+    if seen.parked and is_limited(seen):
+        return Left(agent, f"held by the usage limit until {seen.parked}", f"ib resume {agent}, after that")
     return None
+
+
+def is_limited(seen: Facts) -> bool:
+    last = seen.heard
+    return "rate_limited" in (last.state, seen.read[0]) or (last.state, last.reason) == ("waiting", "limit")
+
+
+def was_given(seen: Facts) -> str:
+    """Why its task must not be run again, or '': whatever comes, no prompt runs twice."""
+    if seen.heard.answered or turn_was_over(seen.heard):
+        return "its task was done once"
+    if seen.heard.state:
+        return "work on its task had begun"
+    if seen.meta.get("prompted"):
+        return "it had got its task"
+    started, ended = seen.meta.get("started"), seen.meta.get("ended")
+    at = ended.get("at") if isinstance(ended, Mapping) and code_of(seen.meta) is not None else None
+    if isinstance(started, int | float) and isinstance(at, int | float) and at - started > SHORT:
+        return "nobody knows what it has done"
+    return ""
 
 
 def code_of(meta: Mapping[str, Any]) -> int | None:
@@ -171,12 +202,22 @@ def how(seen: Facts) -> How:
     if not seen.begun:
         return BEGIN
     last = seen.heard
+    if is_interrupted(seen):
+        return WAIT
     if last.state in ("running", "compacting", "rate_limited") or last.reason in DIALOGS:
         return GO_ON
     return WAIT
 
 
-def was(last: Heard) -> str:
+def is_interrupted(seen: Facts) -> bool:
+    """Esc fires no hook: whoever pressed it has not said to go on."""
+    return seen.heard.state in ("running", "compacting") and seen.read[1] == INTERRUPTED
+
+
+def was(seen: Facts) -> str:
+    last = seen.heard
+    if is_interrupted(seen):
+        return "somebody had interrupted it"
     if not last.state:
         return "nothing was heard of it"
     return f"it was {last.state} ({last.reason})" if last.reason else f"it was {last.state}"
@@ -209,9 +250,12 @@ def notice(count: int) -> str:
     return f"{count} agent{' was' if count == 1 else 's were'} cut off; ib resume --all" if count else ""
 
 
-def rows(steps: Sequence[Step], left: Sequence[Left]) -> list[str]:
+def rows(steps: Sequence[Step], left: Sequence[Left], sessions: bool = True) -> list[str]:
+    """`sessions`: with the beginning of each session's id, which no line of a terminal has room for."""
     wide = max(map(len, [*(step.id for step in steps), *(one.id for one in left)]), default=0)
     lines = [
-        f"resume  {step.id:<{wide}}  {MEANING[step.how]}; {step.was}; session {step.session[:8]}" for step in steps
+        f"resume  {step.id:<{wide}}  {MEANING[step.how]}; {step.was}"
+        + (f"; session {step.session[:8]}" if sessions else "")
+        for step in steps
     ]
     return lines + [f"leave   {one.id:<{wide}}  {one.why}" + (f" ({one.hint})" if one.hint else "") for one in left]

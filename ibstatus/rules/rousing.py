@@ -5,6 +5,7 @@ import re
 from ibstatus.model import words
 
 LINE = re.compile(r"\[ib\] (a message|\d{1,9} messages) for you( \(from .+\))?")
+COMPACT = "/compact"  # a command of the client that ib types too
 LONGEST_NAME = 40
 FIRST, LONGEST = 10.0, 600.0
 

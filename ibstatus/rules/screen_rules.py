@@ -68,10 +68,14 @@ class Refused(Exception):
 
 
 class Rules(NamedTuple):
-    """All of them in their order, and what had to be left out."""
+    """All of them in their order, and what had to be left out. `is_picky`: some are for certain clients only."""
 
     rules: tuple[Rule, ...]
     broken: tuple[Broken, ...] = ()
+
+    @property
+    def is_picky(self) -> bool:
+        return any(rule.clients for rule in self.rules)
 
     def of(self, client: str) -> tuple[Rule, ...]:
         """For this version of the client; all of them when it is not known."""
@@ -100,8 +104,10 @@ def parsed(data: bytes, path: str, ours: bool = False) -> Rules:
         said = tomllib.loads(text)
     except UnicodeDecodeError as error:
         return Rules((), (Broken(path, data.count(b"\n", 0, error.start) + 1, "this is not UTF-8"),))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except tomllib.TOMLDecodeError as error:
         return Rules((), (of_toml(path, str(error), text),))
+    except (ValueError, RecursionError) as error:  # an integer of 5,000 digits, a list of lists without end
+        return Rules((), (Broken(path, 0, str(error).partition(";")[0]),))
     lines = text.split("\n")
     broken = [
         Broken(path, line_of(lines, key, -1), f"{key!r} is no word of this file: [[rule]] and [glyphs] are")

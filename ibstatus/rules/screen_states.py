@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ibstatus.rules import screen_asks, screen_rules, screens
+from ibstatus.rules import screen_asks, screen_regex, screen_rules, screens
 from ibstatus.rules.screen_rules import Rule, Rules
 
-WIDEST = 600  # characters of a line that rules look at
+WIDEST = screen_regex.LINE  # characters of a line that rules look at
 MOST = 1000  # lines
 RECENT = 40  # so many of the last lines tell the age of the client
 LOGO = re.compile(r"Claude Code v(\d{1,4})\.(\d{1,4})\.(\d{1,6})")
+ITS_LOGO = re.compile(r" *[▐▛█▜▌▝▘▀▄╭─][ ▐▛█▜▌▝▘▀▄╭─]*Claude Code v(\d{1,4}\.\d{1,4}\.\d{1,6})")
 OLDEST = (2, 1, 100)
 FOOTERS = ("← for agents", "· esc to interrupt", "! for shell mode", "manual mode on", "auto mode on")
 SURE = ("permission", "question", "plan", "limit", "bypass", "background-exit", "api-key")
@@ -46,7 +47,8 @@ class View:
 
     def __init__(self, page: screens.Page) -> None:
         self.page = page
-        self.lines = [line[:WIDEST] for line in page.lines[-MOST:]]
+        lines = page.lines if len(page.lines) <= MOST else page.lines[-MOST:]
+        self.lines = [line[:WIDEST] for line in lines] if any(map(WIDEST.__lt__, map(len, lines))) else lines
         self.layouts = layouts_of(page, self.lines)
         self.found: dict[tuple[str, int], str] = {}
 
@@ -54,7 +56,7 @@ class View:
         key = rule.where, rule.tail
         text = self.found.get(key)
         if text is None:
-            text = self.found[key] = "\n".join(self.make(*key))
+            text = self.found[key] = "\n".join(self.make(*key))[-screen_regex.REGION :]
         return text
 
     def make(self, where: str, tail: int) -> Sequence[str]:
@@ -69,18 +71,21 @@ class View:
             return ()
         if where == "which":
             return (page.dialog.which,)
-        return page.dialog.options if where == "choice" else self.lines[-screen_asks.LINES :]
+        return self.cut(list(page.dialog.options)) if where == "choice" else self.lines[-screen_asks.LINES :]
 
     def of_box(self, where: str) -> Sequence[str]:
         page = self.page
         if where == "footer":
-            return [line[:WIDEST] for line in page.footer]
+            return self.cut(page.footer)
         if where == "draft" and page.box:
-            return [line[:WIDEST] for line in page.lines[page.box[0] + 1 : page.box[1]]]
+            return self.cut(page.lines[page.box[0] + 1 : page.box[1]])
         if where == "above":
-            return [line[:WIDEST] for line in page.above]
-        lines = [line[:WIDEST] for line in page.lines[: page.box[0] if page.box else 0][-MOST:]]
+            return self.cut(page.above)
+        lines = self.cut(page.lines[: page.box[0] if page.box else 0][-MOST:])
         return turn_of(lines) if where == "turn" else status_of(lines)
+
+    def cut(self, lines: list[str]) -> list[str]:
+        return lines if self.lines is self.page.lines else [line[:WIDEST] for line in lines]
 
 
 def layouts_of(page: screens.Page, lines: Sequence[str]) -> frozenset[str]:
@@ -144,21 +149,34 @@ def turn_of(above: Sequence[str]) -> Sequence[str]:
 
 
 def shown(text: str, rules: Rules | None = None, client: str = "") -> Shown:
-    """Of one capture, with or without styles; `client` is its version when it is known."""
+    """Of one capture, with or without styles. `client` is its version; '' for what the screen itself says of it."""
     view = View(screens.page(text))
     if not view.lines:
         return NOTHING
-    for rule in (rules or screen_rules.built_in()).of(client):
-        if rule.on in view.layouts and fits(rule, view).fits:
+    layouts = view.layouts
+    for rule in fitting(rules, client, view):
+        if rule.on in layouts and (not rule.match or hit_of(rule, view.region(rule)) is not None):
             return answer(rule, view)
     return NOTHING
+
+
+def fitting(rules: Rules | None, client: str, view: View) -> Sequence[Rule]:
+    """Those for this client; all of them where nothing tells its version."""
+    known = rules or screen_rules.built_in()
+    return known.of(client or (client_of(view.lines) if known.is_picky else ""))
+
+
+def client_of(lines: Sequence[str]) -> str:
+    """The version beside the client's own picture; what somebody writes of one is indented."""
+    found = (ITS_LOGO.match(line) for line in lines if "Claude Code v" in line)
+    return next((hit[1] for hit in found if hit), "")
 
 
 def explained(text: str, rules: Rules | None = None, client: str = "") -> tuple[Shown, list[Tried], frozenset[str]]:
     """The same, with every rule that was tried up to the one that decided, and what kind of screen it is."""
     view = View(screens.page(text))
     tried: list[Tried] = []
-    for rule in (rules or screen_rules.built_in()).of(client) if view.lines else ():
+    for rule in fitting(rules, client, view) if view.lines else ():
         if rule.on not in view.layouts:
             continue
         tried.append(fits(rule, view))
@@ -170,18 +188,22 @@ def explained(text: str, rules: Rules | None = None, client: str = "") -> tuple[
 def fits(rule: Rule, view: View) -> Tried:
     if not rule.match:
         return Tried(rule, "", True)
-    text = view.region(rule)
+    hit = hit_of(rule, view.region(rule))
+    return Tried(rule) if hit is None else Tried(rule, line_at(hit.string, hit), True)
+
+
+def hit_of(rule: Rule, text: str) -> "re.Match[str] | None":
+    """What its first regex has found, when all of it fits."""
     if rule.without is not None:
         text = rule.without.sub("", text)
-    hit: re.Match[str] | None = None
-    for pattern in rule.match:
-        found = pattern.search(text)
-        if found is None:
-            return Tried(rule)
-        hit = hit or found
-    if any(pattern.search(text) for pattern in rule.unless) or hit is None:
-        return Tried(rule)
-    return Tried(rule, line_at(text, hit), True)
+    first = rule.match[0].search(text)
+    if first is None:
+        return None
+    if len(rule.match) > 1 and not all(pattern.search(text) for pattern in rule.match[1:]):
+        return None
+    if rule.unless and any(pattern.search(text) for pattern in rule.unless):
+        return None
+    return first
 
 
 def line_at(text: str, hit: re.Match[str]) -> str:
@@ -192,6 +214,8 @@ def line_at(text: str, hit: re.Match[str]) -> str:
 
 
 def answer(rule: Rule, view: View) -> Shown:
+    if rule.idle and not rule.match and view.page.is_cut:
+        return Shown("unknown", rule=rule.name)
     return Shown(rule.state, reason_of(rule, view), rule.name, asks_of(rule, view), rule.idle)
 
 

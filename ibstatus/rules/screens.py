@@ -18,7 +18,9 @@ PLACEHOLDER = re.compile(
     r'Try "[^"]*"|Press up to edit queued messages|Resend your message to try again|Once fixed, resend your message'
 )
 ABOVE = 25  # so far above the prompt line its spinner may stand: what is to be done is listed below it
-FOOTER = 8
+FOOTER, SHORT = 11, 4
+INTERRUPT = re.compile(r"(?:^ {0,4}|· )esc to (?:interrupt|(?:in[a-z]{0,7})?…)")
+LIMITED = re.compile(r"^ {0,4}⚠ +Usage limit reached(?: ·|…|$)")
 PANEL, NARROWEST, LOWEST = "│", 60, 8
 MOST = 200_000  # characters; a screen has a hundredth of that
 
@@ -37,17 +39,26 @@ class Screen(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A capture, taken apart once. `box`: the numbers of the rules around the prompt line."""
+    """A capture, taken apart once. `box`: the numbers of the rules around the prompt line. `is_full`: its last row is
+    not empty, so more may have been meant to stand below."""
 
     lines: list[str]
     styled: list[str]
     ended: bool
     box: tuple[int, int] | None
     dialog: Dialog | None
+    is_full: bool = False
 
     @property
     def footer(self) -> list[str]:
         return self.lines[self.box[1] + 1 :] if self.box else []
+
+    @property
+    def is_cut(self) -> bool:
+        """So small that neither a spinner nor the words on Esc need to be seen while a turn runs."""
+        if self.box is None or self.box[0] >= SHORT:
+            return False
+        return any(line.endswith("…") for line in self.footer) or (self.is_full and not self.footer)
 
     @property
     def above(self) -> list[str]:
@@ -60,8 +71,10 @@ def page(text: str) -> Page:
         text = text[-MOST:]
     if "\x1b" in text or "\x0e" in text or "\x0f" in text:
         text = FOREIGN.sub("", text)
-    styled = text.split("\n")
-    plain = STYLE.sub("", text).split("\n") if "\x1b" in text else styled
+    written = text.rstrip(" \r\n")  # most of a screen may be empty
+    is_full = text.count("\n", len(written)) <= 1
+    styled = written.split("\n")
+    plain = [STYLE.sub("", line) for line in styled] if "\x1b" in text else styled
     lines = [line.rstrip(" \r") for line in plain]
     while lines and not lines[-1]:
         lines.pop()
@@ -69,9 +82,11 @@ def page(text: str) -> Page:
         lines = without_panel(lines)
     if has_ended(lines):
         return Page(lines, styled, True, None, None)
-    rules = [at for at, line in enumerate(lines) if is_rule(line)]
+    rules = [at for at, line in enumerate(lines) if line and line[-1] in DRAWN and is_rule(line)]
     box = box_of(lines, rules)
-    return Page(lines, styled, False, box, None if box else screen_dialogs.find(lines, rules))
+    if box is not None or screen_dialogs.ARROW not in text:
+        return Page(lines, styled, False, box, None, is_full)
+    return Page(lines, styled, False, None, screen_dialogs.find(lines, rules))
 
 
 def read(text: str) -> Screen:
@@ -85,10 +100,12 @@ def of(seen: Page) -> Screen:
     if seen.box is None:
         return Screen("dialog", dialog=seen.dialog) if seen.dialog else Screen("unknown")
     top, bottom = seen.box
-    if any("Usage limit reached" in line for line in seen.footer):
+    if any(LIMITED.search(line) for line in seen.footer):
         return Screen("dialog", dialog=Dialog("limit", (), -1))
     draft = draft_of(seen.lines[top + 1 : bottom], seen.styled[top + 1 : bottom])
-    return Screen("busy" if is_busy(seen.above, seen.footer) else "prompt", draft)
+    if is_busy(seen.above, seen.footer):
+        return Screen("busy", draft)
+    return Screen("unknown") if seen.is_cut else Screen("prompt", draft)
 
 
 def without_panel(lines: list[str]) -> list[str]:
@@ -114,21 +131,24 @@ def has_ended(lines: Sequence[str]) -> bool:
     last = [line for line in lines[-8:] if line]
     if last and last[-1].startswith("Pane is dead ("):
         return True
-    return any(line.startswith("Resume this session with:") for line in last) and not any(
-        line.startswith(PROMPT) for line in last
-    )
+    words = "\n" + "\n".join(last)
+    return "\nResume this session with:" in words and "\n" + PROMPT not in words
 
 
 def box_of(lines: Sequence[str], rules: Sequence[int]) -> tuple[int, int] | None:
-    """The two rules around the prompt line, when they are the lowest, and only a footer stands below them."""
-    if len(rules) < 2:
+    """The two rules around the prompt line, when they are the lowest of those that begin at the left, and only a footer
+    stands below them: what a user's status line draws is indented, as are the lines of a draft."""
+    edges = [at for at in rules if not lines[at].startswith(" ")]
+    if len(edges) < 2 or not lines[edges[-2] + 1].startswith((PROMPT, SHELL)):
         return None
-    top, bottom = rules[-2:]
-    if lines[top].startswith(" ") or lines[bottom].startswith(" ") or not lines[top + 1].startswith((PROMPT, SHELL)):
+    top, bottom = edges[-2:]
+    below = lines[bottom + 1 :]
+    if sum(map(bool, below)) > FOOTER:
         return None
-    below = [line for line in lines[bottom + 1 :] if line]
-    if len(below) > FOOTER or any(screen_dialogs.ARROW in line for line in below):
-        return None
+    if any(screen_dialogs.ARROW in line for line in below):
+        choice = screen_dialogs.choice_of(below)
+        if choice.is_whole and len(choice.options) > 1:
+            return None
     return top, bottom
 
 
@@ -173,4 +193,4 @@ def after(codes: str, dim: bool, inverse: bool) -> tuple[bool, bool]:
 
 
 def is_busy(above: Sequence[str], footer: Sequence[str]) -> bool:
-    return any("esc to interrupt" in line for line in footer) or any(SPINNER.fullmatch(line) for line in above)
+    return any(INTERRUPT.search(line) for line in footer) or any(SPINNER.fullmatch(line) for line in above)

@@ -4,21 +4,29 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ibstatus.model.records import Agent
+from ibstatus.rules import evidence
+from ibstatus.rules.duties import Clock
+from ibstatus.rules.fleet import UNSEEN, Told
 from ibstatus.rules.screen_states import Shown
 
+AGAIN = 0.35  # between two looks of a command, for one that is to hold (evidence.HELD)
 SOON = 0.4  # a screen that says something else than what is published is looked at again
-DOUBT = 3.0  # for so long
-BRISK, CALM = 1.0, 5.0
-STILL = 2.0  # a screen that has not changed for so long while it should may belong to a suspended client
-SETTLED = 1.05  # tmux counts whole seconds: what changed within the second of a capture shows only in another one
-NOT_ASKED = "tmux does not answer"
+DOUBT = 4.0  # for so long; longer than the rule takes that waits longest for a screen (evidence.RESTLESS)
+BRISK, CALM, ASLEEP = 1.0, 1.2, 5.0
+STILL = 0.9  # a screen that has not changed for so long while it should may belong to a client that is stopped or gone
+SUSPECT_EVERY, REST_EVERY = 0.9, 1.1  # so often the processes of such a pane are asked for, and those of one at rest
+AT_REST = 8  # of the latter so many in one tick
+SETTLED = 0.05  # tmux counts whole seconds: what changed within the second of a capture shows only in one of the next
+NOT_ASKED = UNSEEN
+STEP = 2.0  # by so much a clock that nobody sets does not drift
 MOVING = ("creating", "running", "compacting", "rate_limited", "unknown")
-DIALOGS = ("permission", "question", "plan", "trust", "limit")
+DIALOGS = ("permission", "question", "plan", "trust", "limit", "suspended")
 
 
 class Sight(NamedTuple):
     """`there`: is its session there (None: tmux could not be asked), `shown`: what its screen says, and since when
-    without a break (`at`), looked at last (`seen`), the screen itself changed last (`changed`); all wall clock."""
+    without a break (`at`), looked at last (`seen`), the screen itself changed last (`changed`); all wall clock.
+    `gone`: the session is there, but no client runs in it."""
 
     there: bool | None
     dead: bool = False
@@ -28,6 +36,7 @@ class Sight(NamedTuple):
     seen: float = 0.0
     changed: float = 0.0
     note: str = ""
+    gone: bool = False
 
 
 def after(before: Sight | None, found: Sight, now: float) -> Sight:
@@ -39,7 +48,7 @@ def after(before: Sight | None, found: Sight, now: float) -> Sight:
 
 def same(one: Sight, other: Sight) -> bool:
     """Do both show the same, whenever that was?"""
-    return one[:4] == other[:4] and one.note == other.note
+    return one[:4] == other[:4] and (one.note, one.gone) == (other.note, other.gone)
 
 
 def is_at_odds(sight: Sight, agent: Agent | None) -> bool:
@@ -51,6 +60,41 @@ def is_at_odds(sight: Sight, agent: Agent | None) -> bool:
     return not (sight.shown.idle and agent.state in ("waiting", "complete", "stopped"))
 
 
+def is_in_doubt(sight: Sight, agent: Agent | None, now: float) -> bool:
+    """Is it to be looked at again soon? What shows the same as before may be a new word all the same: a turn came and
+    went between two looks, or began a moment ago and is not drawn yet."""
+    newest = max(sight.at, sight.changed, (agent.since or 0.0) if agent is not None else 0.0)
+    return abs(now - newest) < DOUBT and is_at_odds(sight, agent)
+
+
+def is_unproven(sight: Sight, told: Told | None, now: float) -> bool:
+    """A prompt line where hooks say that something goes on: only a second look knows whether it holds."""
+    if told is None or sight.shown is None or not sight.shown.idle or now - told.at < evidence.NEWER - AGAIN:
+        return False
+    working = told.state in evidence.WORKING and told.reason != "background"
+    return working or told.state == "stopped" or (told.state == "waiting" and told.reason in DIALOGS)
+
+
+def is_suspect(sight: Sight, now: float) -> bool:
+    """Of an agent that is said to work: does its screen leave open whether it does?"""
+    return sight.suspended or sight.gone or abs(now - sight.changed) >= STILL
+
+
+def has_stepped(before: Clock, now: Clock) -> bool:
+    """Was the wall clock set? Then what was seen before is neither old nor new by it."""
+    return abs((now.wall - before.wall) - (now.boot - before.boot)) > STEP
+
+
+def rest(agents: int) -> float:
+    """Seconds until one at rest has its turn again."""
+    return max(REST_EVERY, BRISK * agents / AT_REST)
+
+
+def settled_in(wall: float) -> float:
+    """Seconds until a change shows in tmux's clock, whatever it showed within this second."""
+    return 1.0 - wall % 1.0 + SETTLED
+
+
 def can_change(agent: Agent) -> bool:
     """Without a hook telling of it: work goes on, or a person may answer what stands on its screen."""
     return agent.state in MOVING or (agent.state == "waiting" and agent.reason in DIALOGS)
@@ -58,7 +102,13 @@ def can_change(agent: Agent) -> bool:
 
 def pace(agents: Iterable[Agent]) -> float:
     """Seconds from one tick to the next."""
-    return BRISK if any(can_change(agent) for agent in agents) else CALM
+    found = ASLEEP
+    for agent in agents:
+        if can_change(agent):
+            return BRISK
+        if agent.state != "stopped":
+            found = CALM
+    return found
 
 
 def asks_for_a_look(told: Mapping[str, str] | None) -> bool:

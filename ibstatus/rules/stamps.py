@@ -1,8 +1,10 @@
-"""Times as text. The clock itself is always handed in."""
+"""Times and ages as text. The clock itself is always handed in."""
 
 import time
 
 from ibstatus.rules import lines
+
+STEPS = ((60, 1, "s"), (3600, 60, "m"), (86400, 3600, "h"))
 
 
 def utc(now: float) -> str:
@@ -19,6 +21,15 @@ def utc_ms(now: float) -> str:
 def queue(now: float) -> str:
     """2026-02-17T14:30:05-0600: the queue's `ts`, as seed 000 writes it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(now))
+
+
+def age(seconds: float) -> str:
+    """Whole units, rounded down; the future counts as now."""
+    past = max(0, int(seconds))
+    for limit, unit, letter in STEPS:
+        if past < limit:
+            return f"{past // unit}{letter}"
+    return f"{past // 86400}d"
 
 
 def log(now: float) -> str:

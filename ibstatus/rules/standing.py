@@ -35,7 +35,12 @@ def after(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
     """The state after this event; None when it stays as it is."""
     now = said(name, body, last)
     same = now is not None and (now.state, now.reason) == (last.state, last.reason)
-    return None if same and not is_new_client(name, body) else now
+    return None if same and not is_anew(name, body) else now
+
+
+def is_anew(name: str, body: "dict[str, Any]") -> bool:
+    """A prompt after Esc, of which no hook has told, begins another turn all the same."""
+    return name == "UserPromptSubmit" or is_new_client(name, body)
 
 
 def is_new_client(name: str, body: "dict[str, Any]") -> bool:
@@ -49,8 +54,7 @@ def said(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
     if name == "Stop":
         return ended(body)
     if name == "StopFailure":
-        error = body.get("error")
-        return Standing(LIMITED) if error == "rate_limit" else Standing(WAITING, "error: " + word(error))
+        return failed(body)
     if name == "PermissionRequest":
         return Standing(WAITING, ASKING.get(word(body.get("tool_name")), PERMISSION))
     if name == "Notification":
@@ -65,6 +69,16 @@ def said(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
     if name == "SessionEnd":
         return None if body.get("reason") == "clear" else Standing(STOPPED, ENDED.get(word(body.get("reason")), ""))
     return None
+
+
+def failed(body: "dict[str, Any]") -> Standing:
+    """Its words tell until when a limit lasts."""
+    from ibstatus.rules import turn_ends
+
+    error, message = body.get("error"), body.get("last_assistant_message")
+    found = Standing(LIMITED) if error == "rate_limit" else Standing(WAITING, "error: " + word(error))
+    found.said = turn_ends.last_words(message) if isinstance(message, str) else ""
+    return found
 
 
 def ended(body: "dict[str, Any]") -> Standing:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ibstatus.model.records import Agent, Snapshot, Wake
-from ibstatus.rules import ages, fleet, listing
+from ibstatus.rules import ages, evidence, fleet, listing
 
 LONGEST_ID = 40
 LONGEST_PROMPT = 40
@@ -20,26 +20,35 @@ NONE_YET = "No agents found."
 HEAD = ["ID", "STATE", "AGE", "MODEL", "MANAGER", "TASK"]
 
 
-def rows(agents: Sequence[Agent], head: bool = False) -> str:
-    """id, state, age, model, manager, prompt: two blanks between. `head` is for people, scripts get none."""
+def rows(agents: Sequence[Agent], head: bool = False, width: int = 0) -> str:
+    """id, state, age, model, manager, prompt: two blanks between. `head` is for people, scripts get none; so is
+    `width`, that of their terminal."""
     table = [HEAD] if head else []
     table += [
         [cut(agent.id, LONGEST_ID), state(agent), agent.age, agent.model or "-", agent.manager or "-", prompt(agent)]
         for agent in agents
     ]
-    return aligned(table)
+    return aligned(table, width)
 
 
-def tree(agents: Sequence[Agent]) -> str:
+def tree(agents: Sequence[Agent], width: int = 0) -> str:
     table = [
         [branch + cut(agent.id, LONGEST_ID), state(agent), agent.age, agent.model or "-", prompt(agent)]
         for branch, agent in fleet.lined_up(agents)
     ]
-    return aligned(table)
+    return aligned(table, width)
 
 
 def state(agent: Agent) -> str:
-    return f"{agent.state} ({listing.shown(agent.reason)})" if agent.reason else agent.state
+    """With its reason, or what was seen where that says more."""
+    said = [evidence.INTERRUPTED if agent.note == evidence.INTERRUPTED else short(agent.reason)]
+    said += [agent.note] if agent.note == fleet.UNSEEN else []
+    words = "; ".join(listing.shown(word) for word in said if word)
+    return f"{agent.state} ({words})" if words else agent.state
+
+
+def short(reason: str) -> str:
+    return reason.replace("ended with exit code ", "exit ")
 
 
 def prompt(agent: Agent) -> str:
@@ -52,11 +61,11 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def aligned(table: Sequence[Sequence[str]]) -> str:
+def aligned(table: Sequence[Sequence[str]], width: int = 0) -> str:
+    """`width`: so many columns there are; 0: as many as it takes."""
     widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))] if table else []
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table
-    )
+    lines = ["  ".join(cell.ljust(most) for cell, most in zip(row, widths, strict=True)).rstrip() for row in table]
+    return "\n".join(cut(line, width) if width > 0 else line for line in lines)
 
 
 def counted(agents: Sequence[Agent], most: int) -> str:
@@ -65,9 +74,9 @@ def counted(agents: Sequence[Agent], most: int) -> str:
     return f"{len(agents)} agent{'' if len(agents) == 1 else 's'}{living} ({most} max)"
 
 
-def status(snapshot: Snapshot, now: float) -> str:
+def status(snapshot: Snapshot, now: float, width: int = 0) -> str:
     """The whole fleet on one screen: who, what waits for the user's Claude, who would hear it."""
-    parts = [tree(snapshot.agents) if snapshot.agents else NONE_YET]
+    parts = [tree(snapshot.agents, width) if snapshot.agents else NONE_YET]
     for what, items in (("question", snapshot.questions), ("message", snapshot.messages)):
         if items:
             lines = [item_line(item, now) for item in items]

@@ -1,16 +1,23 @@
 """The evidence on one agent, as data and as text."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from ibstatus.rules import ages, listing
+from ibstatus.rules import ages, confidence, listing, status_text
 from ibstatus.rules.evidence import Evidence, Verdict
+
+WIDE = 80
+INDENT = " " * 14
+OLD = 10.0
+TITLES = f"  {'evidence':<10}  {'says':<20}  {'for':>4}  trust"
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """One piece of evidence. `won`: it decided; otherwise `lost` says why not. `age`: how long it has been so."""
+    """One piece of evidence. `won`: it decided; otherwise `lost` says why not. `age`: how long it has been so.
+    `confidence`: sure, strong, weak, '' of what says nothing."""
 
     source: str
     state: str
@@ -23,6 +30,7 @@ class Piece(msgspec.Struct, frozen=True):
     rule: str
     won: bool
     lost: str
+    confidence: str = ""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -55,7 +63,7 @@ class Why(msgspec.Struct, frozen=True):
 
 
 def pieces(known: Sequence[Evidence], verdict: Verdict, now: float) -> list[Piece]:
-    """The winner first."""
+    """The winner first, those last that say nothing."""
     lost = {(one.source, one.state): why for one, why in verdict.lost}
     found = []
     for one in known:
@@ -63,40 +71,78 @@ def pieces(known: Sequence[Evidence], verdict: Verdict, now: float) -> list[Piec
         why = "" if won else next((text for key, text in lost.items() if key[0] == one.source), "")
         age = ages.age(now - one.at) if one.at else "?"
         found.append(
-            Piece(one.source, one.state, one.reason, one.at, one.seen, age, one.note, one.asks, one.rule, won, why)
+            Piece(
+                one.source,
+                one.state,
+                one.reason,
+                one.at,
+                one.seen,
+                age,
+                one.note,
+                one.asks,
+                one.rule,
+                won,
+                why,
+                confidence.of(one, now),
+            )
         )
-    return sorted(found, key=lambda piece: not piece.won)
+    return sorted(found, key=lambda piece: (not piece.won, not piece.state))
 
 
 def text(found: Why, now: float) -> str:
-    parts = [head(found, now), "\n".join(line(piece, now) for piece in found.evidence), below(found)]
+    decided = f"{found.source}: {found.because}"
+    table = "\n".join([TITLES, *(line(piece, now, decided) for piece in found.evidence)])
+    parts = [head(found, now), table, below(found)]
     if found.events:
-        parts.append("Last events:\n" + "\n".join(f"  {listing.event(one)}" for one in found.events))
+        parts.append("Last events:\n" + "\n".join(cut(f"  {listing.event(one)}") for one in found.events))
     return "\n\n".join(part for part in parts if part)
 
 
 def head(found: Why, now: float) -> str:
     state = worded(found.state, found.reason)
     since = f" for {ages.age(now - found.since)}" if found.since else ""
-    by = f", by {found.source}" if found.source else ""
+    by = f", by {author(found)}" if found.source else ""
     note = f" ({listing.shown(found.note)})" if found.note else ""
     asks = f"\nAsks: {listing.shown(found.asks)}" if found.asks else ""
-    return f"{listing.shown(found.id)} is {state}{since}{by}: {listing.shown(found.because)}{note}{asks}"
+    text = f"{listing.shown(found.id)} is {state}{since}{by}: {listing.shown(found.because)}{note}"
+    return textwrap.fill(text, WIDE, break_long_words=False, break_on_hyphens=False) + asks
+
+
+def author(found: Why) -> str:
+    """How a session ended is noted by what had started it, where no hook can."""
+    left = found.reason.startswith(("ended with", "was killed")) or found.reason == "uncommitted"
+    return "start.sh" if found.source == "hooks" and left else found.source
 
 
 def worded(state: str, reason: str) -> str:
-    return f"{state} ({listing.shown(reason)})" if reason else state
+    return f"{state} ({listing.shown(status_text.short(reason))})" if reason else state
 
 
-def line(piece: Piece, now: float) -> str:
-    """`* hooks      running              3m   won`."""
-    mark = "*" if piece.won else " "
-    state = worded(piece.state, piece.reason) if piece.state else "-"
-    rule = f"[{listing.shown(piece.rule)}] " if piece.rule else ""
-    seen = f"seen {ages.age(now - piece.seen)} ago" if piece.seen else "never seen"
-    why = "decides" if piece.won else listing.shown(piece.lost)
-    note = f"; {listing.shown(piece.note)}" if piece.note and piece.note not in why else ""
-    return f"{mark} {piece.source:<10}  {state:<24}  {piece.age:>4}  {seen:<14}  {rule}{why}{note}".rstrip()
+def line(piece: Piece, now: float, decided: str) -> str:
+    """`* hooks       running               3m  strong  decides`; what does not fit goes below."""
+    said = remarks(piece, now, decided)
+    first = f"{'*' if piece.won else ' '} {piece.source:<10}"
+    if piece.state:
+        first += f"  {worded(piece.state, piece.reason):<20}  {piece.age:>4}  {piece.confidence:<6}"
+    if len(first) + 2 + len(said) <= WIDE:
+        return f"{first}  {said}".rstrip()
+    return first.rstrip() + "\n" + textwrap.fill(said, WIDE, initial_indent=INDENT, subsequent_indent=INDENT)
+
+
+def remarks(piece: Piece, now: float, decided: str) -> str:
+    why = "decides" if piece.won else "overruled" if piece.lost == decided else listing.shown(piece.lost)
+    found = [why] if piece.state or piece.lost != piece.note else []
+    if piece.note:
+        found.append(listing.shown(piece.note))
+    if piece.rule and piece.rule != "none":
+        found.append(f"rule {listing.shown(piece.rule)}")
+    if piece.seen and piece.source != "hooks" and now - piece.seen >= OLD:
+        found.append(f"looked at {ages.age(now - piece.seen)} ago")
+    return "; ".join(dict.fromkeys(one for one in found if one))
+
+
+def cut(text: str) -> str:
+    return text if len(text) <= WIDE else text[: WIDE - 1] + "…"
 
 
 def below(found: Why) -> str:

@@ -59,10 +59,12 @@ def carry_over(place: places.Place) -> None:
 
 def complete(place: places.Place, claimed: str, size: int) -> None:
     """Append what `claimed` holds after the first `size` bytes of the history, and clear it away."""
-    entries: list[dict[str, Any]] = []
+    found: list[tuple[str, dict[str, Any]]] = []
+    noted = changed_at(place.events)
     for leaf in sorted(disk.listdir(claimed)):
-        entries += parsed(disk.read_file(f"{claimed}/{leaf}"))
-    entries.sort(key=lambda entry: str(entry.get("t", "")))
+        noted = max(noted, changed_at(f"{claimed}/{leaf}"))
+        found += dated(parsed(disk.read_file(f"{claimed}/{leaf}")))
+    entries = [entry for _, entry in sorted(found, key=lambda one: one[0])]
     fd = disk.open(place.events, disk.O_RDWR | disk.O_CREAT | disk.O_NOFOLLOW | disk.O_CLOEXEC, 0o600)
     try:
         disk.ftruncate(fd, size)
@@ -75,8 +77,18 @@ def complete(place: places.Place, claimed: str, size: int) -> None:
         disk.fsync(fd)
     finally:
         disk.close(fd)
+    disk.utime(place.events, ns=(noted, noted))  # it tells when something was noted, not when that was folded
     disk.rename(claimed, place.spool + "/folded")
     clear(place.spool + "/folded")
+
+
+def dated(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Each with when it was noted, never before the one above it: of one writer the order is sure, the clock is not."""
+    last, found = "", []
+    for entry in entries:
+        last = max(last, str(entry.get("t", "")))
+        found.append((last, entry))
+    return found
 
 
 def finish_last(place: places.Place) -> None:
@@ -143,6 +155,13 @@ def last_seq(place: places.Place, fd: int, size: int) -> int:
 def size_of(path: str) -> int:
     try:
         return disk.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def changed_at(path: str) -> int:
+    try:
+        return disk.stat(path).st_mtime_ns
     except FileNotFoundError:
         return 0
 

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 from ibstatus.rules import lines
 from ibstatus.store import agents, disk, places
 
+LONGEST_SOCKET = 64
+
 
 class Record(NamedTuple):
     """What is written down of one agent. `problem` says why `meta` is empty."""
@@ -87,6 +89,14 @@ def written_session(record: Record) -> str:
     if isinstance(written, str) and written.startswith("ittybitty-") and written.endswith("-" + record.id):
         return written
     return ""
+
+
+def written_socket(record: Record) -> str:
+    """As meta.json has it, when tmux can take it for the name of a socket; or ''."""
+    written = record.meta.get("tmux_socket")
+    if not isinstance(written, str) or not 0 < len(written) <= LONGEST_SOCKET:
+        return ""
+    return "" if "/" in written or not written.isprintable() or written in (".", "..") else written
 
 
 def repo_id(place: places.Place) -> str:

@@ -106,7 +106,7 @@ def telling_of(place: places.Place, agent: str) -> tuple[int, str]:
 def told_at(place: places.Place, agent: str) -> float:
     """When its voice spoke or was confirmed last; wall clock."""
     try:
-        return disk.stat(place.cursor(cursors.INBOX + agent)).st_mtime
+        return disk.stat(cursors.path_of(place, cursors.INBOX + agent)).st_mtime
     except OSError:
         return 0.0
 

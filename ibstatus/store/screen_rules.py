@@ -1,5 +1,6 @@
 """The user's rules about screens: ~/.ittybitty/screens.toml and .ittybitty/screens.toml of the repository."""
 
+import os
 import stat
 
 from ibstatus.rules import screen_rules
@@ -7,6 +8,7 @@ from ibstatus.rules.screen_rules import Broken, Rules
 from ibstatus.store import config, disk, places
 
 NAME = "/screens.toml"
+SHIPPED = os.path.join(os.path.dirname(screen_rules.__file__), "screens.toml")  # its head tells the form
 LARGEST = 256 * 1024
 
 Seen = tuple[int, int, int, int]

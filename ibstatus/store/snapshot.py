@@ -3,17 +3,15 @@
 import msgspec
 
 from ibstatus.model.records import Snapshot
-from ibstatus.rules import lines
-from ibstatus.store import atomic, disk, places
-
-
-def path_of(place: places.Place) -> str:
-    return place.home + "/status.json"
+from ibstatus.rules import ages, lines
+from ibstatus.store import atomic, disk, places, published
+from ibstatus.store.published import path_of as path_of
 
 
 def write(place: places.Place, snapshot: Snapshot) -> None:
     text = lines.encode(msgspec.to_builtins(snapshot)).encode("utf-8", "replace")
     atomic.put(path_of(place), text + b"\n", durable=False)
+    touch(place, int(ages.epoch(snapshot.at) or 0) * 1_000_000_000)  # until the look is over: not after it began
 
 
 def touch(place: places.Place, began: int) -> None:
@@ -30,9 +28,8 @@ def is_there(place: places.Place) -> bool:
 
 def read(place: places.Place, version: str) -> tuple[Snapshot, float] | None:
     """The snapshot and when it was true; None when there is none, or it is of another version of ib."""
-    path = path_of(place)
     try:
-        data, at = disk.read_file(path), disk.stat(path).st_mtime
+        data, at = published.read(place)
         found = msgspec.json.decode(data, type=Snapshot)
     except (OSError, msgspec.MsgspecError, ValueError):
         return None

@@ -40,6 +40,8 @@ def note(
     if not path:
         return
     known = read(path)
+    if not agent and name == "UserPromptSubmit" and (known.state, known.reason) == (standing.RUNNING, ""):
+        return  # only of agents another turn is news
     if standing.after(name, body, known) is None and not (agent and mono > known.mono):
         return
     fd = opened(path, agent)

@@ -1,7 +1,11 @@
 """What agents' hooks said last of their state: the newest `agent.state` in the history, read on from where we were."""
 
+from collections.abc import Iterable
+
 from ibstatus.rules import fleet
-from ibstatus.store import disk, events, places
+from ibstatus.store import disk, events, places, standing
+
+AHEAD = 2.0  # a word may be newer than the look that reads it, by as long as a look takes
 
 
 class States:
@@ -13,7 +17,24 @@ class States:
         self.offset = 0
         self.told: dict[str, fleet.Told] = {}
 
-    def catch_up(self) -> dict[str, fleet.Told]:
+    def catch_up(self, now: float | None = None, agents: Iterable[str] = ()) -> dict[str, fleet.Told]:
+        """`now`: what comes from a future beyond it is from then on as old as this look. `agents`: those of whom the
+        history tells nothing any more are asked for their own last word."""
+        self.read_on()
+        for name in agents:
+            if name not in self.told:
+                self.recall(name)
+        if now is not None:
+            late = [(name, said) for name, said in self.told.items() if said.at > now + AHEAD]
+            self.told.update((name, said._replace(at=now)) for name, said in late)
+        return self.told
+
+    def recall(self, agent: str) -> None:
+        last = standing.read(standing.path_of(self.place, agent, ""))
+        if last.state in fleet.STATES:
+            self.told[agent] = fleet.Told(last.state, last.reason, last.at)
+
+    def read_on(self) -> None:
         try:
             events.fold(self.place)
         except OSError:
@@ -22,7 +43,7 @@ class States:
             fd = disk.open(self.place.events, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
         except OSError:  # there is none, or it was rotated away this moment: what it said stands in the older one
             self.rest_of_rotated()
-            return self.told
+            return
         try:
             status = disk.fstat(fd)
             if status.st_ino != self.inode or status.st_size < self.offset:
@@ -32,7 +53,6 @@ class States:
                 self.take(disk.pread(fd, max(0, status.st_size - self.offset), self.offset))
         finally:
             disk.close(fd)
-        return self.told
 
     def rest_of_rotated(self) -> None:
         """What was appended to the file that we knew before it was rotated away; all of it, when we knew none."""

@@ -43,12 +43,13 @@ class Tap:
         self.look = now
         return True
 
-    def pour(self, out: "Callable[[bytes], None]") -> telling.Told:
-        """Hand every line that is due to `out`, which flushes. After a kill, what may be unseen comes again, marked."""
+    def pour(self, out: "Callable[[bytes], None]", quiet: bool = False) -> telling.Told:
+        """Hand every line that is due to `out`, which flushes. After a kill, what may be unseen comes again, marked.
+        `quiet`: those that ring nobody too."""
         self.changed()
-        return self.poured(out)
+        return self.poured(out, quiet)
 
-    def poured(self, out: "Callable[[bytes], None]") -> telling.Told:
+    def poured(self, out: "Callable[[bytes], None]", quiet: bool = False) -> telling.Told:
         """The same, right after `changed`."""
         seen = self.seen = queue.fresh(self.place, self.seen, self.look[0], self.look[1])
         self.cursor = self.held.read()  # after a `git clean` another listener may hold a new lock, and this cursor
@@ -56,7 +57,7 @@ class Tap:
         if seen.end <= cursor.done:
             return telling.Told()
         at, data = seen.read(cursor.done, seen.end)
-        if telling.is_quiet(data):
+        if not quiet and telling.is_quiet(data):
             return telling.Told()
         told = telling.told(data, at, cursor.offered)
         self.move(delivery.Cursor(cursor.done, seen.end, delivery.UNTOLD))

@@ -37,9 +37,9 @@ class Caring:
         if slept:
             self.times = [now.mono + AFTER_SLEEP]
             return
-        self.part("errands", self.errands.collect)
         self.part("noticing", lambda: self.noticing.look(agents, now.mono, now.wall))
-        self.part("parking", lambda: self.parking.look(agents, now.wall))
+        self.part("errands", lambda: self.nudging.collect(agents))
+        self.part("parking", lambda: self.parking.look(agents, now.mono, now.wall))
         self.part("nudging", lambda: self.time(self.nudging.look(agents, now.mono)))
         self.part("compacting", lambda: self.time(self.compacting.look(agents, now.mono)))
 

@@ -1,6 +1,7 @@
 """What takes long is done beside the loop: one errand after the other, each by its name, one failure a log line."""
 
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable
 
@@ -28,7 +29,7 @@ class Errands:
                 return False
             self.waiting[name] = errand
             if self.thread is None:
-                self.thread = threading.Thread(target=self.run, name="errands", daemon=True)
+                self.thread = threading.Thread(target=self.run, name="errands")
                 self.thread.start()
         return True
 
@@ -43,7 +44,9 @@ class Errands:
     def run(self) -> None:
         while True:
             with self.lock:
-                self.running = next(iter(self.waiting), "")
+                # The process waits for one that types: it would leave half a line. It begins no other.
+                on = threading.main_thread().is_alive()
+                self.running = next(iter(self.waiting), "") if on else ""
                 if not self.running:
                     self.thread = None
                     return
@@ -55,7 +58,7 @@ class Errands:
             done = errand()
         except Exception as error:
             known = isinstance(error, OSError | IbError)
-            self.log.complain(name, f"{name}: {error if known else repr(error)}")
+            self.log.complain(name, f"{name}: {error if known else traceback.format_exc()}")
             return
         self.log.complain(name, "")
         if done is not None:

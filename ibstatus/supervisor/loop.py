@@ -13,7 +13,7 @@ from ibstatus.drivers import daemon
 from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.rules import duties
-from ibstatus.store import atomic, config, disk, home, locks, places, snapshot, spool
+from ibstatus.store import atomic, config, disk, home, locks, places, published, snapshot, spool
 from ibstatus.supervisor import acting, clocks
 from ibstatus.supervisor.caring import Caring
 from ibstatus.supervisor.log import Log
@@ -26,6 +26,7 @@ PAST_PROBES = 5.0
 LOOK_AGAIN = 1.0  # while something is held up by git or by another program
 DISPLACED_AFTER = (0.02, 1.0)
 TIDY_EVERY = 5.0
+PROVEN_AFTER, PROOFS = published.TICK * 1.5, 3  # what we or others wrote during a look, or just before it, is looked at
 
 
 class Supervisor:
@@ -46,6 +47,7 @@ class Supervisor:
         self.displaced: list[float] = []
         self.up = False
         self.ended = ""
+        self.unproven = 0  # looks in a row after which nobody can know whether the snapshot is true
 
     def run(self) -> str:
         """Until nobody needs us any more, or we are told to go. Returns why."""
@@ -71,7 +73,10 @@ class Supervisor:
         scanner = self.publisher.scanner
         while not self.ended:
             now = self.clock()
-            if watching.wait(min(until, scanner.again()) - now.mono) or self.clock().mono >= until:
+            if watching.wait(min(until, scanner.again()) - now.mono):
+                self.unproven = 0
+                return
+            if self.clock().mono >= until:
                 return
             now = self.clock()
             if now.mono >= scanner.again() and (self.has_slept(now) or scanner.tick(now)):
@@ -121,6 +126,7 @@ class Supervisor:
         self.rousing.look(seen.agents, now.mono)
         self.care(seen.agents, now, due.slept)
         snapshot.touch(self.place, began)
+        self.unproven = self.unproven + 1 if published.is_behind(self.place, began / 1e9, time.time()) else 0
         if due.leave:
             self.ended = "nobody needs it"
         return self.pause(due, now)
@@ -137,6 +143,7 @@ class Supervisor:
     def pause(self, due: duties.Due, now: duties.Clock) -> float:
         interval = float(config.value(self.place, "status_node.update_interval"))
         held = [now.mono + LOOK_AGAIN] if self.publisher.held else []
+        held += [self.clock().mono + PROVEN_AFTER] if 0 < self.unproven <= PROOFS else []
         asked = (due.again, self.rousing.again(now.mono), self.caring.again(now.mono))
         wanted = [at for at in asked if at is not None]
         times = [now.mono + interval, *held, *self.displaced[:1], *wanted]

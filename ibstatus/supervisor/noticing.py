@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from ibstatus.drivers import git_count
 from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
-from ibstatus.rules import ages, episodes, notices, telling
+from ibstatus.rules import ages, episodes, fleet, limits, notices, telling
 from ibstatus.rules.notices import Notice
-from ibstatus.store import config, ids, inbox, meta, places, queue, spool
+from ibstatus.store import agents as agents_there
+from ibstatus.store import config, ids, inbox, meta, operations, places, queue, spool
 from ibstatus.store import episodes as files
 from ibstatus.store import notices as queued
 from ibstatus.supervisor.log import Log
@@ -55,7 +56,7 @@ class Spoken:
         for line in telling.told(data, at, 0).values:
             known = self.known.get(line["from"])
             own = line["id"].startswith(("msg-", "q-")) and line.get("verified") is not False
-            if known is not None and known.ran and own and (ages.epoch(line["ts"]) or 0.0) >= known.ran:
+            if known is not None and known.ran and own and (ages.epoch(line["ts"]) or 0.0) >= int(known.ran):
                 yield line["from"], line["type"]
 
 
@@ -72,6 +73,7 @@ class Noticing:
         self.written = self.record
         self.rests: dict[str, tuple[object, float]] = {}
         self.owed = dict(self.record.pending)  # of one before us: perhaps they stand written already
+        self.asked: dict[str, float] = {}  # letters that were unread when their reader's hooks had spoken last
         self.mailed = self.fresh = self.soon = False
 
     def look(self, agents: Sequence[Agent], mono: float, wall: float) -> None:
@@ -81,8 +83,10 @@ class Noticing:
         if now != self.record.agents:
             self.record = replace(self.record, agents=now)
         self.rest(agents, mono)
+        late = self.see_to_letters(agents, mono)
         self.settle_owed(wall)
         found, settled = notices.due(self.view(agents, mono))
+        self.soon = self.soon or late
         for name in settled:
             self.change(name, told=True)
         if found:
@@ -106,49 +110,78 @@ class Noticing:
         now = self.record.agents
         fresh = [agent for agent in agents if notices.is_news(now.get(agent.id), agent)]
         rests = {agent.id: self.rested(agent.id, mono) for agent in fresh}
-        self.fresh, self.soon = bool(fresh), any(notices.is_unread(agent, rests[agent.id]) for agent in fresh)
+        self.fresh, self.soon = bool(fresh), any(notices.is_early(agent, rests[agent.id]) for agent in fresh)
         if not fresh:
             return notices.View([], {})
         mail = Asked(lambda name: bool(inbox.unread(self.place, str(name)).ids))
-        return notices.View(agents, now, mail, Asked(Spoken(self.place, now)), rests)
+        return notices.View(agents, now, mail, Asked(Spoken(self.place, now)), rests, Asked(self.is_ending))
+
+    def is_ending(self, agent: str) -> bool:
+        """Its session is over because a command of ours is removing it, or just has."""
+        return operations.is_at_work(self.place, agent) or not agents_there.exists(self.place, agent)
+
+    def see_to_letters(self, agents: Sequence[Agent], mono: float) -> bool:
+        """A letter that its reader will not read is told to the next one. True: one may be over in a moment."""
+        by_id, late = {agent.id: agent for agent in agents}, False
+        for agent in agents:
+            episode = self.record.agents.get(agent.id)
+            if episode is None or not episode.to or episode.id in self.owed:
+                continue
+            reader = by_id.get(episode.to)
+            here = agent.manager == episode.to and reader is not None
+            over = reader is not None and fleet.is_over(reader)
+            if not self.is_unread(episode):
+                self.change(agent.id, to="")
+            elif not here or (over and self.rested(episode.to, mono) >= notices.PATIENCE):
+                self.change(agent.id, to="", told=False)
+            late = late or (here and over)
+        return late
+
+    def is_unread(self, episode: episodes.Episode) -> bool:
+        """Asked again when its reader's hooks have spoken since. One that was removed has not read it."""
+        at = inbox.told_at(self.place, episode.to)
+        if self.asked.get(episode.id) == at or not agents_there.exists(self.place, episode.to):
+            return True
+        if episode.id not in inbox.unread(self.place, episode.to).ids:
+            self.asked.pop(episode.id, None)
+            return False
+        self.asked[episode.id] = at
+        return True
 
     def change(self, agent: str, **new: object) -> None:
         known = self.record.agents.get(agent)
         if known is not None:
             self.record = replace(self.record, agents={**self.record.agents, agent: replace(known, **new)})
 
-    def tell(self, found: Sequence[Notice], wall: float) -> None:
+    def tell(self, found: Sequence[Notice], wall: float, park: limits.Park | None = None) -> None:
+        """What fails before all have their ids has changed nothing; from then on they are owed."""
         most = int(config.value(self.place, "notify.perHour"))
         budget = time.monotonic() + COUNTING
-        pending = dict(self.record.pending)
+        times = notices.recent(self.record.told_at, wall)
+        new: dict[str, dict[str, str]] = {}
         for notice in found:
             text = notice.text
             if notice.work and time.monotonic() < budget:
                 text = notices.with_work(text, self.commits(notice.work), notice.work)
-            quiet = self.is_quiet(notice, wall, most)
             item = ids.take(self.place, "in" if notice.to else "n", notice.agent, wall)
-            pending[item] = {"agent": notice.agent, "to": notice.to, "kind": notice.kind, "text": text}
-            pending[item]["about"] = ",".join(notice.about)
-            if quiet:
-                pending[item]["quiet"] = "yes"
+            new[item] = {"agent": notice.agent, "to": notice.to, "kind": notice.kind, "text": text}
+            new[item]["about"] = ",".join(notice.about)
+            if notices.is_quiet(notice, times, most):
+                new[item]["quiet"] = "yes"
+            elif notices.is_counted(notice):
+                times = [*times, wall]
+        also = {notice.agent for notice in found if not notice.about}  # whose news the primary has too
+        for notice, item in zip(found, new, strict=True):
             for name in notice.about:
-                warned = [list(notice.warned)] if notice.warned else []
-                self.change(name, told=True, id=item, **({"warned": warned[0]} if warned else {}))
-        self.record = replace(self.record, pending=pending)
-        files.write(self.place, self.record, durable=True)
-        self.written = self.record
-        for item in [item for item in pending if item not in self.owed]:
+                warned = {"warned": list(notice.warned)} if notice.warned else {}
+                to = "" if notice.to == name or name in also else notice.to
+                self.change(name, told=True, id=item, to=to, **warned)
+        park = park if park is not None else self.record.park
+        self.record = replace(self.record, pending={**self.record.pending, **new}, told_at=times, park=park)
+        self.owed |= new
+        self.save(durable=True)
+        for item in new:
             self.deliver(item, wall)
-
-    def is_quiet(self, notice: Notice, wall: float, most: int) -> bool:
-        """Over the hourly limit: it waits in the queue for the next prompt."""
-        if notice.to or not notice.counts:
-            return False
-        times = notices.recent(self.record.told_at, wall)
-        if len(times) >= most:
-            return True
-        self.record = replace(self.record, told_at=[*times, wall])
-        return False
 
     def commits(self, agent: str) -> int:
         known = meta.read(self.place, agent)
@@ -157,6 +190,8 @@ class Noticing:
 
     def settle_owed(self, wall: float) -> None:
         """What a supervisor before us has noted, and what could not be written: looked for, then written."""
+        if self.owed:
+            self.save(durable=True)  # an id that nobody has noted must not be used
         for item in list(self.owed):
             known = self.record.pending.get(item)
             if known is None or self.is_there(item, known):

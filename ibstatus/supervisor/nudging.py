@@ -20,13 +20,22 @@ class Nudging:
         self.noticing = noticing
         self.errands = errands
         self.held: dict[str, float] = {}
+        self.last: dict[str, float] = {}  # a nudge's own turn may come and go between two looks
+        self.mono = 0.0
+        self.agents: dict[str, Agent] = {}
+
+    def collect(self, agents: Sequence[Agent]) -> None:
+        """What errands have brought, by what is known now."""
+        self.agents = {agent.id: agent for agent in agents}
+        self.errands.collect()
 
     def look(self, agents: Sequence[Agent], mono: float) -> float | None:
         """When the next may be due."""
+        self.mono = mono
         times = []
         for agent in agents:
             episode = self.noticing.record.agents.get(agent.id)
-            left = nudges.wait(agent, episode, self.noticing.rested(agent.id, mono)) if episode is not None else None
+            left = nudges.wait(agent, episode, self.quiet(agent.id, mono)) if episode is not None else None
             if left is None:
                 self.held.pop(agent.id, None)
                 continue
@@ -36,6 +45,9 @@ class Nudging:
                 self.nudge(agent.id)
             times.append(at)
         return min(times, default=None)
+
+    def quiet(self, name: str, mono: float) -> float:
+        return min(self.noticing.rested(name, mono), mono - self.last.get(name, float("-inf")))
 
     def nudge(self, name: str) -> None:
         def errand() -> Callable[[], None] | None:
@@ -47,10 +59,11 @@ class Nudging:
 
     def put(self, name: str) -> None:
         """In the loop: counted first, so that a kill costs a nudge and never doubles one."""
-        known = self.noticing.record.agents.get(name)
-        if known is None or known.left:
+        known, agent = self.noticing.record.agents.get(name), self.agents.get(name)
+        if known is None or agent is None or not nudges.is_silent(agent, known):
             return
         now = time.time()
+        self.last[name] = self.mono
         self.noticing.change(name, nudges=known.nudges + 1, nudged=now)
         self.noticing.save()
         inbox.put(self.place, WRITER, name, SYSTEM, True, nudges.LETTER, now)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,7 +14,19 @@ from ibstatus.supervisor.errands import Errands
 from ibstatus.supervisor.noticing import WRITER, Noticing
 
 LETTER = "[ib] The usage limit that stopped you is over: go on with your task."
-MENU_TRIES = 3
+MENU_AFTER = (0.0, 2.0, 10.0, 60.0)  # seconds of a limit; the menu is drawn a moment after the hook tells of it
+
+
+class Menu(NamedTuple):
+    """A limit that may have one: `began` is when we saw it first, by the monotonic clock."""
+
+    since: float
+    began: float
+    looks: int = 0
+
+    @property
+    def due(self) -> float | None:
+        return self.began + MENU_AFTER[self.looks] if self.looks < len(MENU_AFTER) else None
 
 
 class Parking:
@@ -21,43 +34,48 @@ class Parking:
         self.place = place
         self.noticing = noticing
         self.errands = errands
-        self.menus: dict[tuple[str, float], int] = {}
+        self.menus: dict[str, Menu] = {}
 
-    def look(self, agents: Sequence[Agent], wall: float) -> None:
+    def look(self, agents: Sequence[Agent], mono: float, wall: float) -> None:
         before = self.noticing.record.park
         step = limits.step(agents, before, wall)
         if step.park != before:
             self.keep(step.park)
-        if step.park is not None and not step.park.told and not step.park.calm:
-            self.keep(replace(step.park, told=True))
-            self.noticing.tell([Notice(SYSTEM, "", "waiting", limits.notice(step.park, wall), ())], wall)
+        if step.park is not None and limits.is_news(step.park, wall):
+            notice = Notice(SYSTEM, "", "waiting", limits.notice(step.park, wall), ())
+            self.noticing.tell([notice], wall, limits.heard(step.park))
         if step.park != before:
             self.noticing.save(durable=bool(step.wake))
-        for agent in agents:
-            if episodes.is_limited(agent):
-                self.see_to_menu(agent.id, agent.since or 0.0)
+        limited = {agent.id: agent.since or 0.0 for agent in agents if episodes.is_limited(agent)}
+        known = {name: menu for name, menu in self.menus.items() if limited.get(name) == menu.since}
+        self.menus = {}
+        for name, since in limited.items():
+            self.see_to_menu(name, known.get(name, Menu(since, mono)), mono)
         if step.wake:
             self.wake(step.wake)
 
     def keep(self, park: limits.Park | None) -> None:
         self.noticing.record = replace(self.noticing.record, park=park)
 
-    def see_to_menu(self, name: str, since: float) -> None:
-        tries = self.menus.get((name, since), 0)
-        if tries >= MENU_TRIES:
+    def see_to_menu(self, name: str, menu: "Menu", mono: float) -> None:
+        """That none stands there yet says nothing: it is looked for more than once."""
+        self.menus[name] = menu
+        if menu.due is None or mono < menu.due:
             return
 
         def errand() -> None:
             from ibstatus.ops import command  # it loads what types
 
-            self.menus[name, since] = MENU_TRIES if command.wait_for_reset(self.place, name) else tries + 1
+            command.wait_for_reset(self.place, name)
 
-        self.errands.add("menu " + name, errand)
+        if self.errands.add("menu " + name, errand):
+            self.menus[name] = menu._replace(looks=menu.looks + 1)
 
     def wake(self, name: str) -> None:
         def errand() -> None:
-            from ibstatus.ops import rouse
+            from ibstatus.ops import command, rouse
 
+            command.wait_for_reset(self.place, name)  # nobody hears behind it
             if not inbox.unread(self.place, name).ids:
                 inbox.put(self.place, WRITER, name, SYSTEM, True, LETTER, time.time())
             rouse.rouse(self.place, name)
@@ -66,4 +84,5 @@ class Parking:
 
     def again(self, mono: float, wall: float) -> float | None:
         left = limits.again(self.noticing.record.park, wall)
-        return None if left is None else mono + left
+        times = [menu.due for menu in self.menus.values() if menu.due is not None]
+        return min([*times, *([mono + left] if left is not None else [])], default=None)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import msgspec
 
 import ibstatus
-from ibstatus.ops import fleet, sight
+from ibstatus.ops import conversation, fleet, sight
 from ibstatus.ops.node import NOTHING, Keeper
 from ibstatus.rules import duties, lines
 from ibstatus.rules import fleet as known
-from ibstatus.rules.sights import Sight
+from ibstatus.rules.sights import Sight, has_stepped
 from ibstatus.store import fleet as files
 from ibstatus.store import places, snapshot, states
 from ibstatus.supervisor.log import Log
@@ -30,14 +30,15 @@ class Publisher:
         self.held = False
         self.records = files.Records(place)
         self.scanner = Scanner(place, log)
+        self.reading = conversation.Reading(place)
 
     def look(self, past: duties.Past, now: duties.Clock) -> tuple[fleet.Seen, duties.Fleet, duties.Past]:
         """Everything once; the same reduced to what decides; and the past with what CLAUDE.md shows at this moment."""
         records = self.records.read()
-        sights = self.scan(records, now, past.clock is not None and duties.has_slept(past.clock, now))
-        seen = fleet.look(self.place, self.states, self.before, now.wall, sights, records)
+        sights = self.scan(records, now, past.clock is not None and is_new_time(past.clock, now))
+        seen = fleet.look(self.place, self.states, self.before, now.wall, sights, records, self.reading)
         self.before = fleet.by_id(seen.agents)
-        self.scanner.published = self.before
+        self.scanner.follow(self.before, now)
         broken = [f"{agent.id}: {agent.problem}" for agent in seen.agents if agent.problem]
         self.log.complain("agents", "; ".join(broken))
         shown = self.keeper.shown(now.wall)
@@ -67,6 +68,11 @@ class Publisher:
         done = self.keeper.put(seen, now.wall)
         self.held = not done and not self.keeper.why
         return done
+
+
+def is_new_time(before: duties.Clock, now: duties.Clock) -> bool:
+    """The machine has slept, or its clock was set."""
+    return duties.has_slept(before, now) or has_stepped(before, now)
 
 
 def key_of(seen: fleet.Seen) -> str:

@@ -47,7 +47,7 @@ class Rousing:
         known = {agent.id for agent in agents}
         self.waiting = {name: entry for name, entry in self.waiting.items() if name in known}
         self.quiet = {name: mark for name, mark in self.quiet.items() if name in known}
-        self.vain = {name: count for name, count in self.vain.items() if name in known}
+        self.vain = {name: count for name, count in list(self.vain.items()) if name in known}
         for agent in agents:
             self.note(agent, now)
         if self.thread is not None and self.thread.is_alive():

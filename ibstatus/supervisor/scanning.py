@@ -2,8 +2,8 @@
 
 import traceback
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ibstatus.drivers import suspending
 from ibstatus.drivers.tmux_control import WATCH, Connection
@@ -11,22 +11,23 @@ from ibstatus.model.records import Agent
 from ibstatus.ops.sight import Target, parsed, text_of
 from ibstatus.rules import sights
 from ibstatus.rules.duties import Clock
+from ibstatus.rules.fleet import is_young
 from ibstatus.rules.sights import Sight
-from ibstatus.store import places
+from ibstatus.store import places, screen_rules
 from ibstatus.supervisor.log import Log
 
 FIELDS = ("@ib_session", "pane_id", "window_activity", "pane_dead", "pane_pid", "session_name")
 LIST = 'list-panes -a -F "' + "\t".join(f"#{{{field}}}" for field in FIELDS) + '"'
-SUSPECT_EVERY = 5.0
 
 
 class Seen(NamedTuple):
-    """One pane as the list has it: equal tuples, nothing has changed."""
+    """One pane as the list has it: equal tuples, nothing has changed. `marked`: ib has made it."""
 
     id: str
     activity: str
     dead: bool
     pid: int
+    marked: bool = False
 
 
 class Screen:
@@ -39,6 +40,9 @@ class Screen:
         self.crc = -1
         self.again = 0.0
         self.suspected = 0.0
+
+
+Wanted = tuple[Target, Seen, Screen]
 
 
 class Server:
@@ -54,6 +58,8 @@ class Scanner:
     """Keeps the sights of all agents. `tick` says for which of them something else is seen than before."""
 
     def __init__(self, place: places.Place, log: Log) -> None:
+        self.place = place
+        self.rules = screen_rules.of(place)
         self.name = zlib.crc32(place.home.encode("utf-8", "replace"))
         self.log = log
         self.servers: dict[str, Server] = {}
@@ -62,10 +68,15 @@ class Scanner:
         self.sights: dict[str, Sight] = {}
         self.screens: dict[str, Screen] = {}
         self.due = 0.0
+        self.settled, self.resting = float("inf"), 0
         self.captured = 0
 
     def aim(self, targets: Iterable[Target], published: Mapping[str, Agent]) -> None:
-        """Who is looked at from now on; those that are gone are forgotten."""
+        """Who is looked at from now on, by the user's rules as they are now; those that are gone are forgotten."""
+        rules = screen_rules.of(self.place)
+        if rules != self.rules:
+            self.rules = rules
+            self.forget()
         self.targets = {target.agent: target for target in targets}
         self.published = published
         for known in (self.sights, self.screens):
@@ -75,6 +86,11 @@ class Scanner:
         for socket in self.servers.keys() - used:
             self.servers.pop(socket).connection.close()
 
+    def follow(self, published: Mapping[str, Agent], now: Clock) -> None:
+        """What is published from now on: who has just begun to work is looked at as soon as they all are."""
+        self.published = published
+        self.due = min(self.due, now.mono + self.rhythm(now))
+
     def is_new(self) -> bool:
         """Is there anybody whom no tick has seen yet?"""
         return self.targets.keys() != self.sights.keys()
@@ -82,7 +98,7 @@ class Scanner:
     def forget(self) -> None:
         """The machine has slept: nothing that was seen before counts as seen."""
         for screen in self.screens.values():
-            screen.pane = None
+            screen.pane, screen.crc = None, -1
         for server in self.servers.values():
             server.listed = b""
 
@@ -90,46 +106,54 @@ class Scanner:
         """One look at all of them; True when something else is seen, or what is at odds was seen once more. A bug of
         ours in it is said, and the sights stay as they are."""
         try:
-            return self.ticked(now)
+            changed = self.ticked(now)
         except Exception:
             self.log.complain("scan", traceback.format_exc())
-            self.due = now.mono + sights.CALM
+            self.due = now.mono + sights.ASLEEP
             return False
+        self.log.complain("scan", "")
+        return changed
+
+    def tried(self, what: str, work: Callable[..., bool], *given: Any) -> bool:
+        """What cannot be looked at is that agent's or that socket's trouble alone."""
+        try:
+            changed = work(*given)
+        except Exception:
+            self.log.complain("scan of " + what, traceback.format_exc())
+            return False
+        self.log.complain("scan of " + what, "")
+        return changed
 
     def ticked(self, now: Clock) -> bool:
         by_socket: dict[str, list[Target]] = {}
         for target in self.targets.values():
             by_socket.setdefault(target.socket, []).append(target)
         changed = False
+        self.settled, self.resting = float("inf"), sights.AT_REST
         for socket, targets in by_socket.items():
             server = self.servers.get(socket)
             if server is None:
                 server = self.servers[socket] = Server(socket, f"{self.name:08x}")
-            changed |= self.scan(server, targets, now)
+            changed |= self.tried("socket " + socket, self.scan, server, targets, now)
             self.log.complain("tmux " + socket, server.connection.why)
-        odd = self.at_odds(now)
-        self.due = now.mono + (sights.SOON if odd else sights.pace(self.published.values()))
-        return changed or bool(odd)
+        odd = self.is_at_odds(now)
+        self.due = min(now.mono + self.rhythm(now), max(self.settled, now.mono + sights.SOON))
+        return changed or odd
+
+    def rhythm(self, now: Clock) -> float:
+        return sights.SOON if self.is_at_odds(now) else sights.pace(self.published.values())
 
     def again(self) -> float:
         return self.due if self.targets else float("inf")
 
-    def at_odds(self, now: Clock) -> list[str]:
+    def is_at_odds(self, now: Clock) -> bool:
         published = self.published
-        return [
-            name
-            for name, sight in self.sights.items()
-            if sight.shown is not None
-            and now.wall - sight.at < sights.DOUBT
-            and sights.is_at_odds(sight, published.get(name))
-        ]
+        return any(sights.is_in_doubt(sight, published.get(name), now.wall) for name, sight in self.sights.items())
 
     def scan(self, server: Server, targets: Sequence[Target], now: Clock) -> bool:
         replies = server.connection.ask([LIST])
         if replies is None or (replies and not replies[0].ok):
-            server.listed = b""
-            why = server.connection.why or sights.NOT_ASKED
-            return sum(self.note(target, Sight(None, note=why), now) for target in targets) > 0
+            return self.unseen(server, targets, now)
         listed = replies[0].data if replies else b""
         if listed != server.listed or not listed:
             server.panes, ours = panes_of(listed)
@@ -138,26 +162,42 @@ class Scanner:
                 server.connection.close()  # nobody is left but who watches: the server may go
         return self.look(server, targets, now)
 
+    def unseen(self, server: Server, targets: Sequence[Target], now: Clock) -> bool:
+        """tmux cannot be asked: what was captured before counts no more."""
+        server.listed = b""
+        why = server.connection.why or sights.NOT_ASKED
+        for target in targets:
+            self.screens.pop(target.agent, None)
+        return sum(self.note(target, Sight(None, note=why), now) for target in targets) > 0
+
     def look(self, server: Server, targets: Sequence[Target], now: Clock) -> bool:
-        wanted: list[tuple[Target, Seen, Screen]] = []
+        wanted: list[Wanted] = []
         changed = False
         for target in targets:
-            pane = server.panes.get(target.session)
-            if pane is None or pane.dead:
-                changed |= self.gone(target, pane, now)
-                continue
-            screen = self.screens.get(target.agent)
-            if screen is None:
-                screen = self.screens[target.agent] = Screen()
-            if screen.pane != pane:
-                screen.again = now.mono + sights.SETTLED
-                wanted.append((target, pane, screen))
-            elif screen.again and now.mono >= screen.again:
-                screen.again = 0.0
-                wanted.append((target, pane, screen))
-            else:
-                changed |= self.unchanged(target, pane, screen, now)
+            changed |= self.tried(target.agent, self.one, server, target, wanted, now)
         return self.capture(server, wanted, now) or changed
+
+    def one(self, server: Server, target: Target, wanted: list[Wanted], now: Clock) -> bool:
+        """Puts it among those that are to be captured, or takes what is known of it already."""
+        pane = server.panes.get(target.session)
+        if pane is not None and target.is_ours and not pane.marked and not is_young(target.meta, now.wall):
+            pane = None  # ours is gone; what is left in its session is somebody else's
+        if pane is None or pane.dead:
+            return self.gone(target, pane, now)
+        screen = self.screens.get(target.agent)
+        if screen is None:
+            screen = self.screens[target.agent] = Screen()
+        if screen.pane != pane:
+            screen.again = now.mono + sights.settled_in(now.wall)
+            self.settled = min(self.settled, screen.again)
+            wanted.append((target, pane, screen))
+        elif screen.again and now.mono >= screen.again:
+            screen.again = 0.0
+            wanted.append((target, pane, screen))
+        else:
+            self.settled = min(self.settled, screen.again or self.settled)
+            return self.unchanged(target, pane, screen, now)
+        return False
 
     def gone(self, target: Target, pane: Seen | None, now: Clock) -> bool:
         self.screens.pop(target.agent, None)
@@ -168,41 +208,47 @@ class Scanner:
         return self.note(target, found, now)
 
     def unchanged(self, target: Target, pane: Seen, screen: Screen, now: Clock) -> bool:
-        """Nothing new on its screen; where there should be, its process is asked."""
+        """Nothing new on its screen; where there should be, and now and then elsewhere, its processes are asked."""
         sight = self.sights[target.agent]
-        if target.is_busy and now.mono >= screen.suspected and now.wall - sight.changed >= sights.STILL:
-            screen.suspected = now.mono + SUSPECT_EVERY
-            suspended = suspending.is_suspended(pane.pid)
-            if suspended != sight.suspended:
-                return self.note(target, sight._replace(suspended=suspended, changed=0.0), now)
-        return False
+        if now.mono < screen.suspected or not self.may_ask(target, sight, now):
+            return False
+        screen.suspected = now.mono + (sights.SUSPECT_EVERY if target.is_busy else sights.rest(len(self.targets)))
+        stopped, gone = suspending.look(pane.pid)
+        if (stopped, gone) == (sight.suspended, sight.gone):
+            return False
+        return self.note(target, sight._replace(suspended=stopped, gone=gone, changed=0.0), now)
 
-    def capture(self, server: Server, wanted: Sequence[tuple[Target, Seen, Screen]], now: Clock) -> bool:
+    def may_ask(self, target: Target, sight: Sight, now: Clock) -> bool:
+        """Whoever is said to work; of those at rest a few in each tick."""
+        if target.is_busy:
+            return sights.is_suspect(sight, now.wall)
+        self.resting -= 1
+        return self.resting >= 0
+
+    def capture(self, server: Server, wanted: Sequence[Wanted], now: Clock) -> bool:
         if not wanted:
             return False
         self.captured += len(wanted)
-        replies = server.connection.ask([f"capture-pane -p -t {pane.id}" for _, pane, _ in wanted])
+        replies = server.connection.stream([f"capture-pane -p -t {pane.id}" for _, pane, _ in wanted])
         if not replies:
-            server.listed = b""
-            note = server.connection.why or sights.NOT_ASKED
-            return sum(self.note(target, Sight(None, note=note), now) for target, _, _ in wanted) > 0
+            return self.unseen(server, [target for target, _, _ in wanted], now)
         changed = False
         for (target, pane, screen), reply in zip(wanted, replies, strict=True):
             if not reply.ok:  # it went between the two requests: the next list says so
-                server.listed = b""
+                server.listed, screen.pane = b"", None
                 continue
             screen.pane = pane
-            changed |= self.read(target, screen, reply.data, now)
+            changed |= self.tried(target.agent, self.read, target, pane, screen, reply.data, now)
         return changed
 
-    def read(self, target: Target, screen: Screen, data: bytes, now: Clock) -> bool:
+    def read(self, target: Target, pane: Seen, screen: Screen, data: bytes, now: Clock) -> bool:
         crc = zlib.crc32(data)
         before = self.sights.get(target.agent)
         if crc == screen.crc and before is not None and before.shown is not None:
             self.sights[target.agent] = before._replace(seen=now.wall)
-            return False
+            return self.unchanged(target, pane, screen, now)
         screen.crc = crc
-        return self.note(target, parsed(target, data, now.wall), now)
+        return self.note(target, parsed(target, data, now.wall, self.rules), now)
 
     def note(self, target: Target, found: Sight, now: Clock) -> bool:
         before = self.sights.get(target.agent)
@@ -231,6 +277,6 @@ def panes_of(listed: bytes) -> tuple[dict[str, Seen], bool]:
         if name.startswith(WATCH):
             watched = True
             continue
-        found = Seen(pane, activity, dead == "1", int(pid) if pid.isdigit() else 0)
+        found = Seen(pane, activity, dead == "1", int(pid) if pid.isdigit() else 0, mark != "")
         (marked if mark else others).setdefault(mark or name, found)
     return {**others, **marked}, watched

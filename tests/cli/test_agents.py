@@ -127,6 +127,12 @@ def test_resume_needs_names_or_all_and_never_both(ib) -> None:
         assert (done.code, "say --all" in done.err) == (2, True), words
 
 
+def test_resume_says_what_does_not_go_together(ib) -> None:
+    assert "--dry-run goes with --all only" in ib("resume", "--dry-run", "w").err
+    assert "not both" in ib("resume", "--all", "w").err
+    assert "Name the agents" in ib("resume").err
+
+
 def test_resume_all_without_agents_is_nothing_to_do(ib) -> None:
     done = ib("resume", "--all", "--json")
 

@@ -42,6 +42,21 @@ def test_what_it_says_when_asked_for_more(ib: Callable[..., Done], tmp_path: Pat
     assert value["asks"] in done.err
 
 
+def test_a_version_of_the_client(ib: Callable[..., Done], tmp_path: Path) -> None:
+    for version in ("2.1.326", "2.1.326 (Claude Code)"):
+        assert ib("parse-state", "--client", version, str(PERMISSION), cwd=tmp_path).out == "waiting\n"
+    for version in ("abc", "2", "2.1.x", " "):
+        done = ib("parse-state", "--client", version, str(PERMISSION), cwd=tmp_path)
+        assert (done.code, done.out) == (2, "")
+        assert "no version" in done.err
+
+
+def test_where_our_rules_stand(ib: Callable[..., Done], tmp_path: Path) -> None:
+    said = ib("parse-state", "-v", str(PERMISSION), cwd=tmp_path).err.split("\n")[0]
+
+    assert Path(said.removeprefix("rules: ")).read_bytes().startswith(b"# What the screens")
+
+
 def test_a_missing_file_and_a_folder(ib: Callable[..., Done], tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none"):
         done = ib("parse-state", str(path), cwd=tmp_path)

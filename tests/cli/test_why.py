@@ -58,6 +58,8 @@ def test_esc_is_seen_on_the_screen(living: Living, repo, ib) -> None:
     )
     assert pieces(found)["hooks"]["lost"]
     assert pieces(found)["screen"]["rule"]
+    [listed] = ib("list", "--json", env={"IB_SUPERVISOR": "off"}).json()
+    assert (listed["state"], listed["reason"], listed["note"]) == ("waiting", "input", "interrupted")
 
 
 def test_a_session_that_is_gone(living: Living, repo, ib) -> None:
@@ -113,6 +115,31 @@ def test_a_transcript_that_cannot_be_read_is_said(living: Living, repo, ib) -> N
 
     assert pieces(found)["transcript"]["state"] == ""
     assert pieces(found)["transcript"]["lost"] == "the transcript is no file"
+
+
+@pytest.mark.parametrize("known", [None, b"\x00\xff\x80", b'{"tmux_socket": "\\u0000", "started": [], "kind": 7}'])
+def test_garbage_in_the_folder_of_an_agent_is_a_line_of_it(living: Living, repo, ib, known: bytes | None) -> None:
+    told(repo, "w1", "waiting", "input")
+    Path(repo.agent_dir("w1"), "standing").write_bytes(b"\x00\xff\x80\n{")
+    path = Path(repo.agent_dir("w1"), "meta.json")
+    path.write_bytes(known) if known is not None else path.unlink()
+
+    done = ib("why", "w1")
+
+    assert done.code == 0
+    assert done.out.startswith("w1 is waiting (input)")
+
+
+def test_it_is_read_in_ten_seconds_on_a_narrow_terminal(living: Living, repo, ib) -> None:
+    told(repo, "w1", "waiting", "input", said="word " * 60)
+    text = ib("why", "w1").out
+    found = ib("why", "w1", "--json").json()
+    table = text.split("\n\n")[1].splitlines()
+
+    assert all(len(line) <= 80 for line in table)
+    assert [line[2:12].strip() for line in table if line[0] == "*"] == ["hooks"]
+    assert {piece["confidence"] for piece in found["evidence"] if piece["state"]} <= {"sure", "strong", "weak"}
+    assert pieces(found)["hooks"]["confidence"] == "strong"
 
 
 def test_nobody_of_this_name(repo, ib) -> None:

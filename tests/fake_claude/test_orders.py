@@ -18,6 +18,9 @@ def test_orders_are_taken_one_by_one_and_a_torn_line_waits(tmp_path: Path) -> No
     Path(path).write_text("say One\nfinish Done\nsay Torn\nhold\n")
     assert [orders.next_of(path) for _ in range(2)] == [Step("say", "Torn"), Step("hold", path)]
 
+    Path(path).write_text("say One\nfinish Done\nsay Torn\nhold\nhold 529 Overloaded\n")
+    assert orders.next_of(path) == Step("hold", f"{path}\n529 Overloaded")
+
 
 def test_without_an_order_a_turn_ends_as_the_last_one_did(tmp_path: Path) -> None:
     path = str(tmp_path / "orders")

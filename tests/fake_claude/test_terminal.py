@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ibstatus.rules import screen_states
 from tests.fake_claude.conftest import Project, Screen
 from tests.fake_claude.test_script import lines
 from tests.peers.hooks import says
@@ -43,6 +44,17 @@ def test_work_esc_and_going_on(screen: Play, project: Project) -> None:
     shown.submit("Go on.")
     shown.shows("● Two.", "I HAVE COMPLETED THE GOAL")
     assert project.heard(shown.session)[1:] == [("prompt", "[Request interrupted by user]"), ("prompt", "Go on.")]
+
+
+def test_a_retry_is_shown_and_told_to_no_hook(screen: Play, project: Project) -> None:
+    project.on("UserPromptSubmit", "Stop", "StopFailure", "Notification")
+    shown = screen(lines("say One.", "retry 600", "finish Two."))
+    shown.shows("✻ 529 Overloaded · retrying in ", "esc to interrupt")
+    found = screen_states.shown(str(shown))
+    assert (found.state, found.reason, project.names()) == ("running", "retrying: 529 Overloaded", ["UserPromptSubmit"])
+    shown.keys("Escape")
+    shown.shows("Interrupted ·")
+    assert "retrying" not in str(shown)
 
 
 def test_esc_before_the_first_word_puts_the_prompt_back(screen: Play, project: Project) -> None:

@@ -233,7 +233,7 @@ def test_hooks_at_the_same_moment_leave_the_history_in_the_order_of_the_file(
     noted = states_of(entered)
     last = standing.read(standing.path_of(entered, worker, "s"))
     assert f"{last.state} {last.reason}".strip() == noted[-1]
-    assert all(before != after for before, after in pairwise(noted))
+    assert all(before != after or after == "running" for before, after in pairwise(noted))  # each prompt is one
 
 
 def test_the_end_of_a_turn_tells_what_was_said(entered: places.Place, worker: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.ops import attend
 from ibstatus.store import events, locks, meta, spool
 from tests.conftest import Done
 from tests.until import until
@@ -70,3 +71,12 @@ def test_a_limit_in_the_first_turn_is_no_dialog_of_the_start(ib, repo) -> None:
     events.fold(repo)
     reasons = [event.get("reason") for event in events.read(repo) if event["kind"] == "agent.state"]
     assert "permission" not in reasons
+
+
+def test_only_a_word_of_this_session_says_that_it_is_up(repo, agent) -> None:
+    agent(repo, "w1")
+    Path(repo.agent_dir("w1"), "standing").write_text(json.dumps({"state": "running", "reason": "", "at": 50.0}) + "\n")
+
+    assert attend.is_up(repo, "w1", {"started": 40.0})
+    assert not attend.is_up(repo, "w1", {"started": 60.0})
+    assert not attend.is_up(repo, "w1", {})

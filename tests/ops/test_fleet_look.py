@@ -2,18 +2,22 @@
 
 import json
 import os
+import signal
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ibstatus.drivers import suspending
 from ibstatus.model.records import Agent
-from ibstatus.ops import fleet, sight
+from ibstatus.ops import fleet, session, sight
 from ibstatus.rules import fleet as rule
 from ibstatus.store import fleet as files
-from ibstatus.store import places
+from ibstatus.store import places, states
 from ibstatus.supervisor import watching
+from tests.until import until
 
 Tmux = Callable[..., str]
 
@@ -72,3 +76,23 @@ def test_a_moved_spool_keeps_no_event_back(repo: places.Place) -> None:
         assert grouper.InotifyMoveEventGrouper.delay == 0.0
     finally:
         ears.close()
+
+
+def test_a_client_that_is_stopped_is_seen_by_a_commands_own_look(repo: places.Place, tmux: Tmux) -> None:
+    made(repo, tmux, "a")
+    tmux("respawn-pane", "-k", "-t", "=ittybitty-0-a:", "cat; exit")  # one of its own it would wake up at once
+    shell = int(tmux("display-message", "-p", "-t", "=ittybitty-0-a:", "#{pane_pid}"))
+    until(lambda: suspending.children_of(shell))
+    [pid] = suspending.children_of(shell)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        until(lambda: fleet.look(repo, states.States(repo), {}, time.time()).agents[0].reason == "suspended")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("socket", ["a\0b", "a/b", "../x", "\n", "x" * 300, 7, "."])
+def test_a_socket_that_cannot_be_is_not_asked(repo: places.Place, socket: object) -> None:
+    record = files.Record("a", {"id": "a", "tmux_socket": socket})
+    [target] = sight.targets(repo, [record], {})
+    assert target.socket == session.socket_of(repo, record) == "ib"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import places
+from ibstatus.ops import pause as pausing
+from ibstatus.store import locks, operations, places
 from tests.conftest import make_agent
 from tests.until import until
 
@@ -102,3 +103,24 @@ def test_a_client_that_an_upgrade_has_moved_is_found_again(ib, repo, tmp_path: P
     assert ib("resume", "w1").code == 0
 
     until(lambda: state(ib, "w1") == "complete")
+
+
+def told(repo: places.Place) -> int:
+    mail = Path(repo.agent_dir("w1"), "inbox.jsonl")
+    return mail.read_text().count("runs again") if mail.exists() else 0
+
+
+def test_it_is_told_to_go_on_also_where_nobody_attends_to_it(ib, repo) -> None:
+    assert ib("new-agent", "--name", "w1", "Task\n> wait\n> finish").code == 0
+    until(lambda: state(ib, "w1") == "waiting")
+    until(lambda: not locks.is_held(repo.lock("attend-w1")))
+    assert ib("pause", "w1").code == 0
+
+    with locks.Lock(repo.lock("attend-w1")):
+        assert ib("resume", "w1").code == 0
+        assert told(repo) == 1
+
+        with operations.begin(repo, "resume", "w1") as operation:  # killed right after the letter
+            pausing.send_on(operation)
+        assert ib("list").code == 0
+        assert told(repo) == 2

@@ -1,16 +1,19 @@
 """list --processes and gc, with real processes that have lost their agent."""
 
 import os
+import pty
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
+from ibstatus.errors import IbError
 from ibstatus.ops import processes
-from ibstatus.store import home, meta, places, tokens
+from ibstatus.store import home, locks, meta, operations, places, tokens
 from tests.ops.test_pause import state
 from tests.until import until
 
@@ -53,6 +56,51 @@ def test_what_survived_its_client_is_shown_and_ended_and_nothing_else(ib, repo, 
     assert ib("gc", "--force").code == 0
     assert mine.wait(20) == -signal.SIGTERM
     assert namesake.poll() is None
+
+
+def test_a_clock_that_was_set_back_makes_no_orphans(ib, repo, tmux, fake_claude, begun) -> None:
+    assert ib("new-agent", "--name", "w", "Task\n> wait").code == 0
+    until(lambda: state(ib, "w") == "waiting")
+    meta.change(repo, "w", started=time.time() + 3600)
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo, "w").decode())
+
+    assert mine.pid in [own.pid for own in processes.find(repo).owned]
+    assert processes.orphans(repo) == []
+
+
+def test_who_runs_a_launcher_by_hand_is_left_alone(repo: places.Place, tmux, agent) -> None:
+    home.enter(repo)
+    agent(repo, "w")
+    tokens.make(repo, "w")
+    meta.change(repo, "w", tmux_session="ittybitty-x-w")
+    script = Path(repo.agent_dir("w"), "start.sh")
+    script.write_text("sleep 600; exit\n")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv("/bin/sh", ["sh", str(script), "resume"])
+    try:
+        until(lambda: pid in [own.pid for own in processes.find(repo).owned])
+        (own,) = [own for own in processes.find(repo).owned if own.pid == pid]
+        assert (own.what, own.orphan) == ("launcher", False)
+        assert "somebody may be using it" in own.why
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.close(terminal)
+        os.waitpid(pid, 0)
+
+
+def test_one_that_is_no_orphan_any_more_is_not_ended(repo: places.Place, tmux, agent, begun) -> None:
+    home.enter(repo)
+    agent(repo, "w")
+    tokens.make(repo, "w")
+    meta.change(repo, "w", tmux_session="ittybitty-x-w")
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo, "w").decode())
+    (own,) = processes.orphans(repo)
+
+    with locks.Lock(operations.lock_of(repo, "w")), pytest.raises(IbError, match="no orphan any more"):
+        processes.end(repo, own)
+
+    assert mine.poll() is None
 
 
 def test_of_an_agent_that_was_killed(ib, repo: places.Place, tmux, agent, begun) -> None:

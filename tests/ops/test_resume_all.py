@@ -5,12 +5,19 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ibstatus.store import places
+import ibstatus
+from ibstatus.drivers.claude import transcript
+from ibstatus.model.records import Agent, Snapshot, Wake
+from ibstatus.ops import resume_all, session_end
+from ibstatus.rules import recovery
+from ibstatus.rules.limits import Park
+from ibstatus.store import episodes, home, locks, meta, places, snapshot, spool
 from tests import killed
 from tests.ops.test_pause import heard, live, state
 from tests.until import until
@@ -115,7 +122,105 @@ def test_one_that_never_began_begins_with_its_task_once(ib, repo, tmux, fake_cla
 
     assert ib("resume", "--all", "--force").code == 0
 
-    until(lambda: state(ib, "w") == "waiting")
-    assert sum("Task" in text for text in heard(fake_claude)) == 1
+    until(lambda: sum("Task" in text for text in heard(fake_claude)) == 1)
+    until(lambda: state(ib, "w") == "waiting" and not locks.is_held(repo.lock("attend-w")))
     cut(tmux, ib, "w")
     assert ib("resume", "--all", "--force", "--json").json()["plan"][0]["how"] == "wait"
+    assert sum("Task" in text for text in heard(fake_claude)) == 1
+
+
+def history(repo: places.Place, *states: str) -> None:
+    for number, one in enumerate(states):
+        kind = "agent.stopped" if one == "stopped" else "agent.state"
+        event = {"kind": kind, "who": "w", "state": one, "reason": "input" if one == "waiting" else ""}
+        spool.note(repo, "w", 100.0 + number, event)
+
+
+@pytest.fixture
+def gone(repo: places.Place, tmux, agent, tmp_path: Path) -> Path:
+    """An agent whose session was cut off; returns where its transcript would be."""
+    home.enter(repo)
+    tree = agent(repo, "w")
+    known = {"session_id": "0" * 36, "client": os.environ["IB_CLAUDE"], "tmux_session": "ittybitty-x-w", "ended": None}
+    meta.change(repo, "w", **known, started=1.0, created_epoch=1, config_dir=str(tmp_path / "config"))
+    path = Path(transcript.folder(str(tmp_path / "config"), os.path.realpath(tree)), "0" * 36 + ".jsonl")
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def judged(repo: places.Place) -> recovery.Step | recovery.Left:
+    return resume_all.again(repo, "w")
+
+
+def test_a_task_that_was_answered_once_is_never_run_again(repo: places.Place, gone: Path) -> None:
+    assert getattr(judged(repo), "how", "") == "begin"
+    history(repo, "running", "complete", "running", "stopped")
+
+    assert "its task was done once" in getattr(judged(repo), "why", "")
+
+
+def test_that_it_got_its_task_outlives_its_history_and_its_transcript(repo: places.Place, gone: Path) -> None:
+    gone.write_text("{}\n")
+    session_end.note(repo, "w", 137)
+    gone.unlink()
+    Path(repo.events).unlink(missing_ok=True)
+    for spooled in Path(repo.spool).glob("*.jsonl"):
+        spooled.unlink()
+
+    assert "it had got its task" in getattr(judged(repo), "why", "")
+
+
+def entry(second: int, text: str) -> str:
+    at = f"1970-01-01T00:01:{second:02}.000Z"
+    return json.dumps({"type": "user", "timestamp": at, "message": {"role": "user", "content": text}}) + "\n"
+
+
+def test_who_was_interrupted_is_not_told_to_go_on(repo: places.Place, gone: Path) -> None:
+    history(repo, "running")  # at 01:40
+    gone.write_text(entry(50, "[Request interrupted by user]"))
+    assert getattr(judged(repo), "how", "") == "wait"
+
+    gone.write_text(entry(50, "[Request interrupted by user]") + entry(55, "no: like this"))
+    assert getattr(judged(repo), "how", "") == "go on"
+
+
+def test_an_interruption_of_before_says_nothing_of_now(repo: places.Place, gone: Path) -> None:
+    history(repo, "running")
+    gone.write_text(entry(20, "[Request interrupted by user]"))
+
+    assert getattr(judged(repo), "how", "") == "go on"
+
+
+@pytest.mark.parametrize(("since", "how"), [(101.0, "wait"), (99.0, "go on")])
+def test_that_it_was_seen_interrupted_is_enough(repo: places.Place, gone: Path, since: float, how: str) -> None:
+    """One that had said nothing yet writes no word of it into its conversation."""
+    gone.write_text("{}\n")
+    history(repo, "running")
+    seen = Agent("w", "waiting", "1m", "", reason="input", since=since, note="interrupted")
+    snapshot.write(repo, Snapshot(1, "1970-01-01T00:02:00Z", ibstatus.__version__, [seen], [], [], Wake([])))
+
+    assert getattr(judged(repo), "how", "") == how
+
+
+def test_who_is_held_by_the_limit_waits_for_its_end(repo: places.Place, gone: Path) -> None:
+    gone.write_text("{}\n")
+    history(repo, "running", "rate_limited", "stopped")
+    until_ = time.time() + 3600
+    episodes.write(repo, episodes.Record(park=Park(until_, 1.0)), durable=False)
+    assert "held by the usage limit until" in getattr(judged(repo), "why", "")
+
+    episodes.write(repo, episodes.Record(park=Park(1.0, 1.0)), durable=False)
+    assert getattr(judged(repo), "how", "") == "go on"
+
+
+def test_whoever_was_quicker_is_seen_right_before(repo: places.Place, gone: Path) -> None:
+    gone.write_text("{}\n")
+    history(repo, "running", "stopped")
+    step = judged(repo)
+    assert isinstance(step, recovery.Step)
+    meta.change(repo, "w", ended={"code": None, "at": 2.0, "why": "paused"})
+
+    done = resume_all.carry_out(repo, resume_all.Plan([step], []), lambda text: None)
+
+    assert [(one.id, one.why) for one in done.left] == [("w", "paused")]
+    assert (done.resumed, done.failed) == ([], [])

@@ -270,3 +270,16 @@ def test_a_compaction_that_was_cut_off_leaves_nobody_deaf(repo: places.Place, st
     until(lambda: rouse.rouse(repo, "w1").state == "delivered")
 
     assert agent.hears("mail") == 1
+
+
+def test_a_pane_that_a_person_has_split_off_is_never_typed_into(
+    repo: places.Place, start: Start, tmux: Callable[..., str]
+) -> None:
+    agent = start().idle()
+    meta.change(repo, "w1", started=1.0)
+    own = tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", agent.pane.id, "exec cat").strip()
+    tmux("kill-pane", "-t", agent.pane.id)
+    post(repo, "hello")
+
+    assert rouse.rouse(repo, "w1").state == "stopped"
+    assert tmux("capture-pane", "-p", "-t", own).strip() == ""

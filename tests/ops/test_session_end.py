@@ -7,7 +7,7 @@ import pytest
 
 from ibstatus.model.records import Agent
 from ibstatus.ops import session_end
-from ibstatus.store import home, meta, places
+from ibstatus.store import home, meta, operations, places
 
 
 @pytest.fixture
@@ -69,3 +69,35 @@ def test_a_word_that_comes_after_the_pause_changes_nothing(place: places.Place, 
     session_end.note(place, "a", 143)
 
     assert meta.read(place, "a")["ended"]["why"] == "paused"
+
+
+@pytest.mark.parametrize(("kind", "why"), [("pause", "paused"), ("kill", None), ("merge", None)])
+def test_a_session_that_ib_ends_is_no_crash(place: places.Place, agent, kind: str, why: str | None) -> None:
+    """Its launcher speaks before the command does: somebody may look in between."""
+    agent(place, "a")
+    with operations.begin(place, kind, "a") as operation:
+        session_end.note(place, "a", 143)
+        operation.done()
+
+    assert (meta.read(place, "a")["ended"]["code"], meta.read(place, "a")["ended"].get("why")) == (143, why)
+    assert "agent.st" not in said(place)
+
+
+def test_one_that_ends_while_it_is_resumed_is_told(place: places.Place, agent) -> None:
+    agent(place, "a")
+    with operations.begin(place, "resume", "a") as operation:
+        session_end.note(place, "a", 1)
+        operation.done()
+
+    assert '"ended with exit code 1"' in said(place)
+
+
+def test_nobody_speaks_for_one_that_is_being_changed(place: places.Place, tmux, agent) -> None:
+    (one,) = stopped(place, agent, ["a"])
+    with operations.begin(place, "resume", "a") as operation:
+        session_end.catch_up(place, [one])
+        assert meta.read(place, "a")["ended"] is None
+        operation.done()
+
+    session_end.catch_up(place, [one])
+    assert meta.read(place, "a")["ended"]["code"] is None

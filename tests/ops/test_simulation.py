@@ -12,6 +12,11 @@ import pytest
 from ibstatus.ops.simulation import clocked, plan, promises, reading, truth
 from ibstatus.ops.simulation.clock import Clock
 from ibstatus.ops.simulation.records import Episode, Limit, Notice, Record, Sent, Wrong
+from ibstatus.ops.simulation.world import processes_in
+from ibstatus.store import home, inbox, places
+from ibstatus.store import notices as queued
+from tests.conftest import make_agent
+from tests.until import until
 
 
 def test_the_same_seed_is_the_same_course_of_events() -> None:
@@ -39,10 +44,23 @@ def test_a_long_plan_has_every_fate_in_it() -> None:
     assert fates == set(plan.FATES)
 
 
+def test_a_limit_holds_the_account_until_one_time_for_all() -> None:
+    limits = [
+        (moment.slot, act.until)
+        for moment in plan.drawn(50, 48, 5).moments
+        for act in moment.acts
+        if act.fate == "limit" and not act.ends
+    ]
+
+    for began, end in limits:
+        assert {other for start, other in limits if began <= start <= end} == {end}
+
+
 def test_every_fate_has_a_truth() -> None:
     for fate in plan.FATES:
         begun = truth.after(plan.Act(1, "a", fate), truth.DONE, truth.DONE)
-        assert begun.state in ("running", "waiting", "complete", "rate_limited", "stopped")
+        states = ("",) if fate in plan.REMOVALS else ("running", "waiting", "complete", "rate_limited", "stopped")
+        assert begun.state in states
 
 
 BROKEN = {
@@ -103,6 +121,35 @@ def test_marks_are_counted_once_a_line_and_repeats_apart() -> None:
     assert ears.again == {"m1x1": 1, "m1x2": 1}
 
 
+def test_a_notice_that_left_no_event_is_counted(repo: places.Place) -> None:
+    home.enter(repo)
+    make_agent(repo, "lead")
+    inbox.put(
+        repo, "supervisor", "lead", "w", True, "[hook]: Your subtask w is now waiting for input", 1000.0, "in-1-w"
+    )
+    inbox.put(repo, "cli", "lead", "w", True, "a letter of its own", 1000.0, "in-2-w")
+    for item in ("n-1-w", "q-1"):
+        queued.post(repo, "supervisor", item, "waiting", "w", True, "Agent w is waiting", 1000.0)
+    told = reading.Told(repo)
+    told.read_inboxes(["lead", "gone"])
+    told.read_queue()
+    told.read_queue()
+
+    found = told.notices([{"kind": "notice.sent", "id": "n-1-w", "t": "1970-01-01T00:16:41.500Z"}], 1000.0)
+
+    assert sorted((one.text, round(one.at, 3)) for one in found) == [("in-1-w", 0.999), ("n-1-w", 1.5)]
+
+
+def test_only_workers_are_removed_in_the_middle_and_all_of_them_come_back() -> None:
+    drawn = plan.drawn(50, 24, 2)
+    workers = {who.name for who in drawn.agents if who.is_worker}
+    acts = [act for moment in drawn.moments for act in moment.acts if act.fate in plan.REMOVALS]
+
+    assert acts
+    assert {act.who for act in acts} <= workers
+    assert {act.number for act in acts if act.ends} == {act.number for act in acts if not act.ends}
+
+
 ASK = "import json, time; print(json.dumps([time.time(), time.monotonic(), time.time_ns(), time.gmtime()[0]]))"
 
 
@@ -149,6 +196,22 @@ def test_the_clock_never_goes_back(tmp_path: Path) -> None:
 
     assert clock.now() >= there
     clock.close()
+
+
+def test_what_a_killed_simulation_leaves_is_cleared_away(tmp_path: Path) -> None:
+    code = (
+        "import os, subprocess\n"
+        "from ibstatus.ops.simulation.world import World\n"
+        "world = World(1)\n"
+        "subprocess.Popen(['sleep', '600'], env=world.env)\n"
+        "print(world.folder, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
+
+    folder = done.stdout.strip()
+    assert folder.startswith("/tmp/ib-sim-")
+    until(lambda: not Path(folder).exists() and not list(processes_in(folder)))
 
 
 def test_a_small_fleet_keeps_every_promise(ib, tmp_path: Path) -> None:

@@ -139,6 +139,27 @@ def test_a_stray_without_a_worktree_is_ended(repo: places.Place, tmux: Callable[
         assert stray.wait() != 0
 
 
+def test_a_tmux_server_that_was_started_from_its_worktree_stays_with_all_in_it(
+    repo: places.Place, start: Callable[..., list[int]], tmux: Callable[..., str]
+) -> None:
+    pids = start("foo")
+    env = {**os.environ, "IB_AGENT_ID": "foo"}
+    env.pop("TMUX", None)
+    other = ["tmux", "-L", "of-a-person", "-f", os.devnull]
+    subprocess.run([*other, "new-session", "-d", "sleep", "600"], cwd=repo.agent_dir("foo") + "/repo", env=env)
+    try:
+        shown = subprocess.run([*other, "list-panes", "-a", "-F", "#{pid} #{pane_pid}"], capture_output=True)
+        theirs = [int(pid) for pid in shown.stdout.split()]
+
+        assert stop.stop(repo, "foo", silent)
+
+        assert alive(pids) == []
+        assert len(theirs) == 2
+        assert alive(theirs) == theirs
+    finally:
+        subprocess.run([*other, "kill-server"])
+
+
 @pytest.fixture
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(["sleep", "600"])

@@ -1,10 +1,12 @@
 """From all evidence on one agent to what is so."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.rules import evidence, fleet
+from ibstatus.rules import confidence, evidence, fleet
 from ibstatus.rules.evidence import Evidence
 from ibstatus.rules.fleet import Known, Told
 from ibstatus.rules.screen_states import Shown
@@ -18,6 +20,8 @@ COMPACTING = Shown("compacting", "", "compacting")
 RETRY = Shown("running", "retrying in 2 s, attempt 4/10", "retry")
 PERMISSION = Shown("waiting", "permission", "permission", "Do you want to run rm -rf build?")
 QUESTION = Shown("waiting", "question", "question", "Which port?")
+MENU = Shown("waiting", "input", "menu")
+OWN = Shown("waiting", "deploy", "my-deploy")
 TRUST = Shown("waiting", "trust", "trust", "Do you trust this folder?")
 LIMIT = Shown("rate_limited", "", "limit", "resets 8:16am (UTC)")
 DONE = Shown("complete", "", "phrase", idle=True)
@@ -54,6 +58,11 @@ def just(state: str, reason: str = "", ago: float = 0.2) -> Told:
         (DID, sight(QUESTION), ("waiting", "question")),
         (just("running", ago=0.2), sight(PERMISSION, 3, 0.1), ("running", "")),
         (Told("waiting", "plan", HOOK), sight(PERMISSION), ("waiting", "plan")),
+        # what waits for keys, of a kind that no hook tells of
+        (RAN, sight(MENU), ("waiting", "input")),
+        (RAN, sight(OWN), ("waiting", "deploy")),
+        (just("running", ago=1.0), sight(MENU, 3), ("running", "")),
+        (DID, sight(MENU), ("complete", "")),
         # an answered dialog: the tool runs, and no hook says so
         (ASKED, sight(BUSY), ("running", "")),
         (just("waiting", "permission", 0.2), sight(BUSY, 3), ("waiting", "permission")),
@@ -93,6 +102,8 @@ def just(state: str, reason: str = "", ago: float = 0.2) -> Told:
         (RAN, sight(BUSY, suspended=True), ("waiting", "suspended")),
         (DID, sight(Shown("waiting", "suspended", "suspended")), ("waiting", "suspended")),
         (RAN, sight(BUSY, suspended=True, there=False), ("stopped", "")),
+        (RAN, sight(BUSY, gone=True), ("stopped", "")),
+        (DID, sight(PROMPT, gone=True), ("stopped", "")),
     ],
 )  # fmt: skip
 def test_the_freshest_strong_word_wins(told: Told | None, seen: Sight, expected: tuple[str, str]) -> None:
@@ -106,6 +117,7 @@ def test_the_freshest_strong_word_wins(told: Told | None, seen: Sight, expected:
         (None, sight(TRUST, 30), 40, ("waiting", "trust")),
         (Told("waiting", "trust", NOW - 2), sight(TRUST, 3), 5, ("waiting", "trust")),
         (None, sight(NOTHING), 5, ("creating", "")),
+        (None, sight(NOTHING, gone=True), 5, ("creating", "")),
         (None, sight(PROMPT, 0.1), 5, ("creating", "")),
         (None, sight(BUSY, 0.1), 5, ("running", "")),
         (None, sight(None, there=False), 5, ("creating", "")),
@@ -207,6 +219,50 @@ def test_any_evidence_gives_a_state_with_reasons(pieces: list[Evidence]) -> None
     assert all(why for _, why in verdict.lost)
 
 
+SAID = st.sampled_from(["running", "compacting", "creating", "waiting", "complete", "rate_limited"])
+
+
+@given(st.lists(PIECES, max_size=6), st.sampled_from(["session", "process"]), TIMES)
+def test_no_screen_overrules_an_end(pieces: list[Evidence], source: str, at: float) -> None:
+    others = [one for one in pieces if one.source not in ("session", "process")]
+    verdict = evidence.judge([Evidence(source, "stopped", at=at, seen=at), *others], NOW)
+
+    assert verdict.state == "stopped" or (verdict.source, verdict.reason) == ("hooks", "uncommitted")
+
+
+@given(SAID, TIMES, st.sampled_from(["waiting", "complete", "unknown", ""]), TIMES, TIMES, TIMES)
+def test_a_screen_without_a_prompt_lowers_nobody(
+    said: str, told: float, shown: str, at: float, seen: float, moved: float
+) -> None:
+    hooks = Evidence("hooks", said, "", told, told)
+    screen = Evidence("screen", shown, "input", at, seen, idle=False, moved=moved)
+    verdict = evidence.judge([hooks, screen], NOW)
+
+    assert verdict.state in (said, "unknown" if said == "running" else said)
+
+
+@given(st.lists(PIECES, max_size=6), st.floats(1, 1e9))
+def test_a_time_of_the_future_is_as_good_as_now(pieces: list[Evidence], ahead: float) -> None:
+    late = [one._replace(at=NOW + ahead, seen=NOW + ahead, moved=NOW + ahead) for one in pieces]
+    present = [one._replace(at=NOW, seen=NOW, moved=NOW) for one in pieces]
+
+    assert evidence.judge(late, NOW)[:4] == evidence.judge(present, NOW)[:4]
+
+
+def test_how_far_each_is_trusted() -> None:
+    def trusted(source: str, state: str, ago: float, **more: Any) -> str:
+        return confidence.of(Evidence(source, state, at=NOW - ago, seen=more.pop("seen", NOW), **more), NOW)
+
+    assert trusted("hooks", "", 1) == ""
+    assert trusted("session", "stopped", 1) == trusted("process", "waiting", 1) == "sure"
+    assert trusted("hooks", "running", 1) == trusted("hooks", "complete", 9999) == "strong"
+    assert trusted("hooks", "running", 9999) == "weak"
+    assert trusted("screen", "waiting", 0.1, idle=True) == "weak"
+    assert trusted("screen", "waiting", 0.5, idle=True) == "strong"
+    assert trusted("screen", "running", 60, seen=NOW - 60) == "weak"
+    assert trusted("transcript", "waiting", 1) == trusted("record", "creating", 1) == "weak"
+
+
 SHOWN = st.sampled_from([PROMPT, BUSY, COMPACTING, RETRY, PERMISSION, TRUST, LIMIT, DONE, NOTHING, None])
 AGO = st.sampled_from([-5.0, 0.0, 0.2, 0.4, 1.0, 2.0, 20.0, 599.0, 601.0])
 
@@ -222,3 +278,47 @@ def test_the_short_way_says_what_the_long_one_says(
 
     if short is not None:
         assert short == fleet.state_of(one, NOW)._replace(lost=(), note="")
+
+
+def test_a_server_that_hangs_is_said_of_whom_it_hides() -> None:
+    def note(**more: Any) -> str:
+        return fleet.fleet([known(RAN, sight(None, there=None, **more))], {}, NOW)[0].note
+
+    assert note(note="tmux does not answer", at=0.0) == "tmux does not answer"
+    assert note(note="sessions are being made or ended", at=5.0) == "tmux does not answer"
+    assert note(note="sessions are being made or ended", at=0.5) == ""
+
+
+def test_a_state_that_goes_on_is_never_of_the_future() -> None:
+    before = fleet.fleet([known(RAN, sight(BUSY))], {}, NOW)[0]
+    after = fleet.fleet([known(RAN, sight(BUSY))], {"a": before}, HOOK - 600)[0]
+
+    assert (after.state, after.since) == ("running", HOOK - 600)
+
+
+@pytest.mark.parametrize(
+    ("told", "seen", "expected"),
+    [
+        # busy: long after a hook even what was there before it counts
+        (just("complete", ago=12), sight(BUSY, 20), ("running", "")),
+        (just("complete", ago=9.5), sight(BUSY, 20), ("complete", "")),
+        (just("running", "background", 60), sight(BUSY), ("running", "")),
+        (just("running", "background", 1.0), sight(BUSY, 0.1), ("running", "background")),
+        (just("running", ago=0.2), sight(COMPACTING, 0, 0), ("running", "")),
+        (just("running", ago=0.5), sight(COMPACTING, 0.1, 0), ("compacting", "")),
+        (
+            just("running", ago=700),
+            sight(RETRY, 700, changed=NOW - 700),
+            ("unknown", "nothing has moved for 10 minutes"),
+        ),
+        # idle: a screen that stands since before the hook
+        (just("running", ago=2.9), sight(PROMPT, 30, 0), ("running", "")),
+        (just("running", ago=3.1), sight(PROMPT, 30, 0), ("waiting", "input")),
+        (just("stopped", ago=1.4), sight(PROMPT, 1.0, 0), ("stopped", "")),
+        (just("stopped", ago=1.6), sight(PROMPT, 1.0, 0), ("waiting", "input")),
+        # what was not looked at lately stands still for nobody
+        (just("running", ago=700), sight(NOTHING, 700, 650, changed=NOW - 700), ("running", "")),
+    ],
+)
+def test_where_each_rule_begins(told: Told, seen: Sight, expected: tuple[str, str]) -> None:
+    assert judged(told, seen) == expected

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ibstatus.rules import fleet
+from ibstatus.model.records import Agent
+from ibstatus.rules import evidence, fleet
 from ibstatus.rules.fleet import Known, Told
 
 NOW = 1_700_000_000.0
@@ -121,3 +122,11 @@ def test_an_agent_made_by_hand_is_not_called_stopped() -> None:
     found = fleet.state_of(Known("a", {"id": "a"}, False, None), NOW)
 
     assert found.state == "unknown"
+
+
+def test_what_its_hooks_say_again_has_begun_again() -> None:
+    before = Agent("w", "rate_limited", "1m", "task", since=NOW)
+    again = evidence.Verdict("rate_limited", "", NOW + 9, evidence.HOOKS)
+    assert fleet.since(again, before) == NOW + 9
+    assert fleet.since(again._replace(at=NOW + 0.5), before) == NOW
+    assert fleet.since(again._replace(source=evidence.SCREEN), before) == NOW

@@ -1,5 +1,6 @@
 """When a limit ends, by the client's words, and who is sent on then."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -34,6 +35,10 @@ NOW = at(2026, 1, 4, 8, 0)  # a Sunday
         ("try again in 45 minutes", NOW + 2700),
         ("Claude AI usage limit reached|1767520000", 1767520000.0),
         ("resets\n  8:28am (UTC)", at(2026, 1, 4, 8, 28)),
+        ("resets 3pm (UTC+2)", at(2026, 1, 4, 13, 0)),
+        ("resets 8:28am (UTC) You may upgrade", at(2026, 1, 4, 8, 28)),
+        ("resets in 1 week", NOW + 7 * 86400),
+        ("resets 9pm PST. You've hit your limit · resets 8:28am (UTC)", at(2026, 1, 4, 8, 28)),
     ],
 )
 def test_reset_words(text: str, wanted: float) -> None:
@@ -43,6 +48,8 @@ def test_reset_words(text: str, wanted: float) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "resets", "resets soon", "resets 25:99am", "resets 13pm (UTC)", "resets Feb 30 at 3pm (UTC)", "resets 5",
+     "resets 3pm tomorrow", "resets 3pm on Jan 9", "resets 9pm PST", "resets 9pm (PST)", "resets 3pm (UTC+99)",
+     "resets in 1 month", "resets 3pm (local time)",
      "resets in 99999 days", "resets in a while", "limit reached|9999999999", "x" * 1_000_000, "resets " * 100_000],
 )  # fmt: skip
 def test_nonsense_says_nothing(text: str) -> None:
@@ -132,3 +139,71 @@ def test_the_notice_names_who_and_when() -> None:
     text = limits.notice(park, NOW)
     assert text.startswith("Usage limit reached: a, b will be sent on at ")
     assert "28" in text
+
+
+def parked(step: limits.Step) -> limits.Park:
+    assert step.park is not None
+    return step.park
+
+
+def test_the_words_that_come_after_the_hook_are_taken() -> None:
+    park = parked(limits.step([limited("a", NOW)], None, NOW))
+    assert (park.until, limits.is_news(park, NOW + 0.1), limits.is_news(park, NOW + 3)) == (NOW + 300, False, True)
+    park = parked(limits.step([limited("a", NOW, TEXT), limited("b", NOW + 0.3)], park, NOW + 1))
+    assert (park.until, limits.is_news(park, NOW + 1)) == (RESET, False)
+    park = parked(limits.step([limited("a", NOW, TEXT), limited("b", NOW + 0.3, TEXT)], park, NOW + 1.1))
+    assert limits.is_news(park, NOW + 1.1)
+    assert "a, b will be sent on at " in limits.notice(park, NOW + 1.1)
+
+
+def test_a_better_end_is_told_once_and_a_quite_different_one_always() -> None:
+    park = limits.heard(parked(limits.step([limited("a", NOW)], None, NOW)))
+    assert "at about " in limits.notice(park, NOW)
+    park = parked(limits.step([limited("a", NOW, TEXT)], park, NOW + 5))
+    assert limits.is_news(park, NOW + 5)
+    park = limits.heard(park)
+    assert not limits.is_news(park, NOW + 5)
+    park = parked(limits.step([limited("a", NOW + 9, "resets 8:40am (UTC)")], park, NOW + 9))
+    assert not limits.is_news(park, NOW + 9)
+    park = parked(limits.step([limited("a", NOW + 20, "resets 10am (UTC)")], park, NOW + 20))
+    assert limits.is_news(park, NOW + 20)
+
+
+def test_the_reset_that_is_just_over_is_not_the_one_of_tomorrow() -> None:
+    """A client that was sent on too early repeats the words of before; so do all others that were."""
+    park = limits.step([limited("a", NOW, TEXT), limited("b", NOW, TEXT)], None, NOW).park
+    park = limits.step([limited("a", NOW, TEXT), limited("b", NOW, TEXT)], park, RESET + 90).park
+    park = limits.step([running("a", RESET + 91), limited("b", NOW, TEXT)], park, RESET + 106).park
+    refused = [limited("a", RESET + 110, TEXT), limited("b", RESET + 111, TEXT)]
+    park = parked(limits.step(refused[:1], park, RESET + 110))
+    step = limits.step(refused, park, RESET + 111)
+    assert step.wake == ""
+    assert parked(step).tries == 1
+    assert {name: round(one.end - RESET) for name, one in parked(step).held.items()} == {"a": 710, "b": 711}
+
+
+def test_each_waits_for_its_own_limit() -> None:
+    both = [limited("a", NOW, "Opus limit · resets Jan 9, 3pm (UTC)"), limited("b", NOW, TEXT), limited("c", NOW)]
+    park = limits.step(both, None, NOW).park
+    assert re.search("b, c will be sent on at .*28.*, a at Jan 09", limits.notice(parked(limits.Step(park)), NOW))
+    step = limits.step(both, park, RESET + 21)
+    assert step.wake == "b"
+    stuck = limits.step(both[:2], step.park, RESET + 21 + 121)
+    assert stuck.wake == "b"
+
+
+def test_a_clock_that_was_days_ahead() -> None:
+    ahead = NOW + 5 * 86400
+    park = limits.step([limited("a", ahead, "resets in 1h")], None, ahead).park
+    park = parked(limits.step([limited("a", ahead, "resets in 1h")], park, NOW))
+    assert park.until == NOW + 3600
+    woken = limits.step([limited("a", ahead, "")], park, NOW + 3700)
+    assert limits.step([limited("a", NOW - 9, "")], woken.park, NOW + 3600 + 20).wake in ("", "a")
+    assert (
+        limits.sent_on(
+            [limited("a", NOW)],
+            limits.Park(NOW, NOW, woken={"a": ahead}, held={"a": limits.Held(NOW - 60, True, NOW)}),
+            NOW,
+        ).wake
+        == "a"
+    )

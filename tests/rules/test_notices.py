@@ -72,14 +72,16 @@ def test_a_worker_tells_its_living_manager() -> None:
 
 def test_dialogs_and_ends() -> None:
     asking = worker("w", "waiting", "permission", asks="Bash rm -rf build")
-    assert words(asking) == ["<waiting: Agent w is waiting: permission: Bash rm -rf build"]
+    assert words(asking) == ["<waiting: Agent w is waiting (permission): Bash rm -rf build (ib attach w)"]
     assert words(worker("w", "stopped", "ended with exit code 1")) == [
         "<waiting: Agent w stopped (exit code 1); ib resume w"
     ]
     assert words(worker("w", "waiting", "uncommitted")) == [
         "<waiting: Agent w has ended with uncommitted work; ib resume w"
     ]
-    assert words(worker("w", "waiting", "error: server_error")) == ["<waiting: Agent w is waiting: error: server_error"]
+    assert words(worker("w", "waiting", "error: server_error")) == [
+        "<waiting: Agent w is waiting (error: server_error)"
+    ]
 
 
 def test_none_of_these_is_news() -> None:
@@ -93,9 +95,9 @@ def test_what_a_dialog_asks_is_waited_for_a_moment() -> None:
     asking = worker("w", "waiting", "permission")
     assert watched.look(asking, rests={"w": 0.1}) == []
     assert watched.look(replace(asking, asks="Bash make"), rests={"w": 0.2}) == [
-        "<waiting: Agent w is waiting: permission: Bash make"
+        "<waiting: Agent w is waiting (permission): Bash make (ib attach w)"
     ]
-    assert words(asking, rests={"w": 2.0}) == ["<waiting: Agent w is waiting: permission"]
+    assert words(asking, rests={"w": 2.0}) == ["<waiting: Agent w is waiting (permission) (ib attach w)"]
 
 
 def test_a_hook_may_have_more_to_say_than_the_screen() -> None:
@@ -216,11 +218,64 @@ def test_many_that_stopped_at_once_are_one_line() -> None:
 def test_the_cap_forgets_after_an_hour_and_after_a_clock_that_went_back() -> None:
     times: Sequence[float] = [NOW - 4000, NOW - 10, NOW + 500]
     assert notices.recent(times, NOW) == [NOW - 10]
-    assert notices.is_over_the_cap([NOW] * 30, NOW, 30)
-    assert not notices.is_over_the_cap([NOW] * 29, NOW, 30)
+    notice = notices.Notice("w", "", "complete", "x", ("w",))
+    assert notices.is_quiet(notice, [NOW] * 30, 30)
+    assert not notices.is_quiet(notice, [NOW] * 29, 30)
+    assert not notices.is_quiet(notice._replace(to="m"), [NOW] * 30, 30)
 
 
 def test_commits() -> None:
     assert notices.with_work("x", 0, "a") == "x"
     assert notices.with_work("x", 1, "a") == "x (1 commit; ib diff a)"
     assert notices.with_work("x", 3, "a") == "x (3 commits; ib diff a)"
+
+
+def test_an_older_screen_that_is_believed_for_a_moment_is_no_new_episode() -> None:
+    """Its question was answered and the turn has ended, but the last capture still shows the question."""
+    watched = Watched()
+    watched.look(worker("w", "running"))
+    rests = worker("w", "waiting", "input", since=NOW + 1)
+    assert len(watched.look(rests)) == 1
+
+    stale = worker("w", "waiting", "question", since=NOW + 0.5, source="screen", asks="Which?")
+    assert watched.look(stale, rests={"w": 0.1}) == []
+
+    assert watched.look(rests) == []
+    assert len(watched.look(worker("w", "running", since=NOW + 2), worker("w", "running"))) == 0
+    assert len(watched.look(worker("w", "waiting", "input", since=NOW + 3))) == 1
+
+
+def test_who_is_ended_by_a_command_of_ours_did_not_crash() -> None:
+    watched = Watched()
+    watched.look(*(worker(name, "running") for name in "abc"))
+    gone = [worker(name, "stopped", "ended with exit code 143", since=NOW + 1) for name in "abc"]
+
+    assert watched.look(*gone, ending={"a", "b", "c"}) == []
+    assert [text.partition(" ")[0] for text in watched.look(*gone, ending={"a"})] == ["<waiting:", "<waiting:"]
+
+
+def test_work_that_is_left_behind_by_a_kill_of_ours_is_no_news_either() -> None:
+    watched = Watched()
+    watched.look(worker("w", "running"))
+
+    left = worker("w", "waiting", "uncommitted", since=NOW + 1)
+    assert watched.look(left, ending={"w"}) == []
+    assert len(watched.look(left)) == 1
+
+
+def test_what_was_not_told_in_time_is_not_told_of_something_else() -> None:
+    """It ended while a command of ours was at work on it, and that has brought it back: stopped, but by us."""
+    watched = Watched()
+    watched.look(worker("w", "running"))
+    watched.look(worker("w", "stopped", "ended with exit code 143", since=NOW + 1), ending={"w"})
+
+    assert watched.look(worker("w", "stopped", since=NOW + 2)) == []
+    assert watched.look(worker("w", "rate_limited", since=NOW + 3)) == []
+
+
+def test_a_command_that_ends_it_may_say_so_a_moment_later() -> None:
+    watched = Watched()
+    watched.look(worker("w", "running"))
+    gone = worker("w", "stopped", "ended with exit code 143", since=NOW + 1)
+    assert watched.look(gone, rests={"w": 0.1}) == []
+    assert len(watched.look(gone, rests={"w": 2.0})) == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibstatus.rules.process_text import Home, Own, Process, Seat, owned
+from ibstatus.rules.process_text import Home, Own, Process, Seat, owned, table
 
 ROOT, HOME, SAFE = "/r", "/r/.ittybitty", "/r/.git/ib"
 PLACE = Home(ROOT, HOME, SAFE, {"w": "secret", "gone": "old"}, {70: "listener", 71: "waiter"})
@@ -74,6 +74,17 @@ STRAY = Process(12, 1, 900.0, SLEEP, **MARK)
         (STRAY._replace(parent=10), LIVE, False),  # the clock was set: it is below the pane all the same
         (STRAY, UNASKED, False),
         (STRAY._replace(terminal="/dev/pts/3"), DEAD, False),
+        (STRAY._replace(started=999.5), LIVE, False),  # of its start: the kernel counts in ticks
+        (STRAY._replace(started=997.0), LIVE, True),
+        (STRAY, Seat(True, 10, 0.0), False),  # nobody knows when its session began
+        (STRAY._replace(argv=("tmux", "-L", "mine", "new-session")), DEAD, False),
+        (STRAY._replace(argv=("tmux: server",)), LIVE, False),
+        (STRAY._replace(argv=("/usr/bin/gpg-agent", "--daemon")), None, False),
+        (STRAY._replace(argv=("bazel(repo)", "-Xmx1g")), DEAD, False),
+        (STRAY._replace(argv=("java", "org.gradle.launcher.daemon.bootstrap.GradleDaemon")), DEAD, False),
+        (STRAY._replace(argv=("vi", "tmux")), DEAD, True),
+        (Process(12, 1, 900.0, ("sh", HOME + "/agents/w/start.sh", "resume")), DEAD, True),
+        (Process(12, 1, 900.0, ("sh", HOME + "/agents/w/start.sh", "resume"), terminal="/dev/pts/3"), DEAD, False),
         (STRAY._replace(agent="gone", token="old"), LIVE, True),
         (STRAY._replace(agent="gone", token="", cwd=SAFE + "/undo/x/rest"), LIVE, True),
     ],
@@ -90,3 +101,43 @@ def test_parents_that_go_round_in_a_circle_come_to_an_end() -> None:
 
     assert own is not None
     assert own.orphan
+
+
+PERSON = Process(14, 13, 950.0, ("bash",), terminal="/dev/pts/7")
+
+
+@pytest.mark.parametrize("marks", [{}, MARK])
+def test_what_somebody_has_a_terminal_below_is_left_alone(marks: dict[str, str]) -> None:
+    own = seen(STRAY, DEAD, Process(13, 12, 900.0, ("sh",)), PERSON._replace(**marks))
+
+    assert own is not None
+    assert (own.orphan, own.why) == (False, "others may be using it")
+
+
+def test_what_runs_in_a_server_that_is_left_alone_is_too() -> None:
+    job = STRAY._replace(parent=13)
+    own = seen(job, DEAD, Process(13, 1, 900.0, ("tmux", "new"), **MARK))
+    other = seen(job, DEAD, Process(13, 1, 900.0, ("tmux", "new")))
+
+    assert own is not None
+    assert other is not None
+    assert (own.orphan, other.orphan) == (False, True)
+
+
+def test_a_client_that_has_lost_its_terminal_is_an_orphan_whatever_it_runs() -> None:
+    client = STRAY._replace(argv=("claude",))
+    own = seen(client, DEAD, PERSON._replace(parent=12))
+
+    assert own is not None
+    assert own.orphan
+
+
+def test_a_table_with_a_head_that_a_terminal_has_room_for() -> None:
+    owns = [Own("w", 12, 1.0, "started by it", True, "the session of w is gone", "sleep " + "9" * 60)]
+    whole, narrow = table(owns), table(owns, 70)
+
+    assert whole[0].split() == ["AGENT", "PID", "STARTED", "WHAT", "COMMAND"]
+    assert whole[0].index("COMMAND") == whole[1].index("sleep")
+    assert whole[1].endswith("(the session of w is gone)")
+    assert narrow[0] == whole[0]
+    assert (len(narrow[1]), narrow[1][-1]) == (70, "…")

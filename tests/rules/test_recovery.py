@@ -32,8 +32,10 @@ def ended(code, **more):
         (facts(heard=Heard("waiting", "input", 150.0)), "wait"),
         (facts(heard=Heard("waiting", "error: overloaded", 150.0)), "wait"),
         (facts(heard=Heard()), "wait"),
-        (facts(begun=False), "begin"),
         (facts(heard=Heard(), begun=False), "begin"),
+        (facts(heard=Heard("rate_limited", "", 150.0), parked=""), "go on"),
+        (facts(read=("waiting", "interrupted")), "wait"),
+        (facts(heard=Heard("compacting", "", 150.0), read=("waiting", "interrupted")), "wait"),
         (facts(ended(137), heard=Heard(), begun=False), "begin"),
     ],
 )
@@ -61,6 +63,15 @@ def test_one_that_was_cut_off(seen: Facts, how: str) -> None:
         (facts(has_tree=False), "its worktree is gone"),
         (facts(has_client=False), "its client is gone"),
         (facts(heard=Heard("waiting", "input", 150.0), begun=False), "its conversation is gone"),
+        (facts(heard=Heard("running", "", 150.0, "", True), begun=False), "its task was done once"),
+        (facts(begun=False), "work on its task had begun"),
+        (facts({**META, "prompted": True}, heard=Heard(), begun=False), "it had got its task"),
+        (
+            facts({**META, "ended": {"code": 137, "at": 9999.0}}, heard=Heard(), begun=False),
+            "nobody knows what it has done",
+        ),
+        (facts(heard=Heard("rate_limited", "", 150.0), parked="14:00"), "until 14:00"),
+        (facts(read=("rate_limited", "You've hit your limit"), parked="14:00"), "until 14:00"),
     ],
 )
 def test_one_that_is_left_alone(seen: Facts, why: str) -> None:
@@ -88,7 +99,7 @@ def test_the_last_word_of_a_turn_counts_not_the_end_of_the_session() -> None:
         event(7, "agent.stopped", "", "was killed"),
     ]
 
-    assert recovery.heard(events, {"w": BEGAN}) == {"w": Heard("running", "", BEGAN + 2)}
+    assert recovery.heard(events, {"w": BEGAN}) == {"w": Heard("running", "", BEGAN + 2, "", True)}
 
 
 def test_a_pause_counts_until_it_is_resumed() -> None:
@@ -129,3 +140,21 @@ def test_who_does_not_fit_is_named() -> None:
     assert [one.id for one in fitting] == ["a"]
     assert [one.id for one in others] == ["b", "c"]
     assert "ib config set maxAgents 6" in others[0].hint
+
+
+def test_that_its_task_was_answered_once_is_not_forgotten_in_the_next_turn() -> None:
+    events = [event(1, "agent.state", "running"), event(2, "agent.state", "complete")]
+    events += [event(3, "agent.state", "running"), event(4, "agent.stopped", "", "was killed")]
+
+    assert recovery.heard(events, {"w": BEGAN})["w"] == Heard("running", "", BEGAN + 3, "", True)
+
+
+def test_who_was_interrupted_is_said_to_be() -> None:
+    assert "interrupted" in getattr(recovery.judged(facts(read=("waiting", "interrupted"))), "was", "")
+
+
+def test_the_plan_fits_a_terminal() -> None:
+    (line,) = recovery.rows([Step("a", "", "wait", "0123456789", "somebody had interrupted it")], [], False)
+
+    assert line == "resume  a  waits as before, without a word; somebody had interrupted it"
+    assert recovery.rows([step("a")._replace(session="0123456789")], [])[0].endswith("session 01234567")

@@ -1,8 +1,15 @@
 """Rules about screens as a user writes them: what is wrong is named with its line, and the others go on."""
 
+import contextlib
+import subprocess
+import sys
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ibstatus.rules import screen_regex, screen_rules, screen_states
+from tests.conftest import PROJECT
 
 ONE = "[[rule]]\nname = 'one'\nstate = 'waiting'\n"
 
@@ -32,7 +39,8 @@ def test_ours_are_whole() -> None:
         (ONE + "match = ['a', '(a+)+b']\n", 4, "for ever"),
         (ONE + "match = '(?:a|b*)*c'\n", 4, "for ever"),
         (ONE + "match = '(?:(?:a{1,9}){1,90})*c'\n", 4, "for ever"),
-        (ONE + "match = 'a*b*c*d*'\n", 4, "more than 3"),
+        (ONE + "match = 'a*a*a*a*X'\n", 4, "too slow"),
+        (ONE + "match = '(?s)a.b'\n", 4, "not for here"),
         (ONE + "match = '(a)\\1'\n", 4, "look back"),
         (ONE + "match = 7\n", 4, "a regex"),
         (ONE + "on = 'moon'\n", 4, "on is one of"),
@@ -88,6 +96,46 @@ def test_a_rule_is_for_some_versions(clients: str, version: str, fits: bool) -> 
     assert bool(rules.of(version)) == fits
 
 
+@pytest.mark.parametrize(
+    ("logo", "fits"),
+    [
+        ("▝▜█ Claude Code v2.1.326", True),
+        (" ▐▛███▛█   Claude Code v2.1.326", True),
+        ("╭─── Claude Code v2.1.299 ───╮", False),
+        ("╭─── Claude Code v2.1.299 ───╮\n● Claude Code v2.1.400", False),
+        ("  Claude Code v2.1.299", True),
+        ("", True),
+    ],
+)
+def test_a_screen_tells_the_version_that_nobody_knows(logo: str, fits: bool) -> None:
+    rules = screen_rules.parsed((ONE + "clients = '>=2.1.300'\nmatch = 'here'\n").encode(), "f")
+    text = f"{logo}\n\n● here\n"
+
+    assert (screen_states.shown(text, rules).rule == "one") == fits
+    assert (screen_states.explained(text, rules)[0].rule == "one") == fits
+    assert screen_states.shown(text, rules, "2.1.300").rule == "one"
+
+
+def test_the_form_told_at_the_head_of_our_file_is_true() -> None:
+    head = (PROJECT / "ibstatus/rules/screens.toml").read_text().partition("[glyphs]")[0]
+    example = "\n".join(line.removeprefix("#   ") for line in head.split("\n") if line.startswith("#   "))
+    rules = screen_rules.parsed(example.encode(), "f")
+    line = "─" * 80
+    found = screen_states.shown(f"● done\n{line}\n❯\u00a0\n{line}\n  Session expired · resets 3pm\n", rules)
+
+    assert not rules.broken
+    assert [key for key in screen_rules.KEYS if f"#   {key}" not in head] == []
+    assert (found.rule, found.idle, found.asks) == ("my-login", True, "Session expired · resets 3pm")
+
+
+@pytest.mark.parametrize("text", ["x = " + "1" * 5000, ONE + "idle = " + "9" * 5000, "a = " + "[" * 100_000])
+def test_what_python_cannot_read_is_the_files_fault(text: str) -> None:
+    found = screen_rules.parsed(text.encode(), "f")
+
+    assert found.rules == ()
+    assert len(found.broken) == 1
+
+
 def test_glyphs_are_ours_or_the_users() -> None:
     text = ONE + "match = '^<spinner> <mine>'\n\n[glyphs]\nmine = 'ö'\n"
 
@@ -97,3 +145,73 @@ def test_glyphs_are_ours_or_the_users() -> None:
 def test_a_regex_of_many_characters_is_refused() -> None:
     with pytest.raises(screen_regex.Unsafe):
         screen_regex.compiled("a" * 501)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(?:a{1,20}){1,20}b",
+        "(?:a?){20}b",
+        "(?:a|a){20}(?:a|a){20}b",
+        "(?:a|a)+b",
+        "(a|b|ab)+c",
+        "(?s).*.*X",
+        "(?s:.)*X",
+        r"[\s\S]*[\s\S]*X",
+        "a*a*a*X",
+        ".*.*X",
+        "^.*.*.*X",
+        "(?:ab)*(?:ab)*X",
+        r"\s*\S+\s*X",
+        "a?" * 30 + "b",
+        "(?:ab?c?)*X",
+        "(?:(?:a|b)?.*)*X",
+        "(?=.*.*.*X)",
+        "(?:a.*|b.*)(?:a.*|b.*)X",
+        "(a)\\1",
+        "x{99999999999}",
+        "(" * 400,
+    ],
+)
+def test_a_regex_that_some_text_keeps_busy_is_refused(text: str) -> None:
+    with pytest.raises(screen_regex.Unsafe):
+        screen_regex.compiled(text)
+
+
+FINE = (
+    "Session .*expired",
+    r"^\s*foo\s*$",
+    r"[\s\S]*X",
+    r"\d+ of \d+ .*left",
+    r"^[^:\n]*: .*a.*X",
+    "(?i)(?:a|b) (?:cd|ce) [^x]*x",
+    r"(?:\d\d:){1,2}\d\d",
+    "(?P<why>[^·]{1,80}) · .*",
+    r"(?:\w+ )?(?:\w+ )?limit",
+    "(?=.*a)b",
+    r"^\S+ \S+ \S+ .*X",
+    "a*b*c*d*X",
+)
+
+
+def test_others_are_taken_and_soon_done() -> None:
+    """In a process that may be ended: a regex cannot be."""
+    patterns = [screen_regex.compiled(text).pattern for text in FINE]
+    patterns += [one.pattern for rule in screen_rules.built_in().rules for one in (*rule.match, *rule.unless)]
+    program = (
+        "import re, sys\n"
+        "for one in sys.argv[1:]:\n"
+        "    for unit in ('a', ' ', '\\n', '1 ', '✻ a'):\n"
+        "        text = '\\n'.join([(unit * 600)[:600]] * 27) if unit.strip() else unit * 1000\n"
+        "        re.search(one, text, re.M)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program, *patterns], timeout=120, check=False)
+
+    assert done.returncode == 0
+
+
+@given(st.lists(st.sampled_from(["a", "b", ".", "^", "|", "(?:", ")", "*", "+", "?", "{1,9}", "{3}", r"\s", "[^a]"])))
+def test_any_regex_is_taken_or_refused(parts: list[str]) -> None:
+    with contextlib.suppress(screen_regex.Unsafe):
+        screen_regex.compiled("".join(parts))

@@ -13,15 +13,7 @@ from tests.conftest import PROJECT
 SCREENS = sorted((PROJECT / "fixtures" / "screens").iterdir())
 IDLE = (PROJECT / "fixtures" / "screens" / "prompt-2_1_326-idle-plan-mode.txt").read_text()
 LINE = "❯\u00a0"
-WORDS = (
-    "prompt",
-    "draft",
-    "busy",
-    "ended",
-    "unknown",
-    *{which for which, _, _ in screens.screen_dialogs.KINDS},
-    "other",
-)
+WORDS = ("prompt", "draft", "busy", "ended", "unknown", *screen_dialogs.NAMES)
 
 
 def word_of(screen: screens.Screen) -> str:
@@ -122,6 +114,58 @@ def test_where_nobody_may_type(text: str) -> None:
     assert not screens.read(text).takes_text
 
 
+STATUS_LINES = [
+    "  ~/proj main ❯ Opus 4",
+    "  ❯ main",
+    "  ────────────────────────",
+    "  ╭─ main ───────────────╮",
+    "  Usage limit reached: 0 of 5",
+    "  tip: esc to interrupt",
+    "\n".join(["  somebody's text"] * 9),
+]
+
+
+@pytest.mark.parametrize("below", STATUS_LINES)
+def test_a_status_line_of_the_user_is_no_part_of_the_client(below: str) -> None:
+    idle = box("● done", LINE, footer=f"{below}\n  ⏸ manual mode on · ? for shortcuts")
+    busy = box("● done", LINE, footer=f"{below}\n  ⏸ manual mode on · esc to interrupt")
+
+    assert screens.read(idle) == screens.Screen("prompt")
+    assert screens.read(busy) == screens.Screen("busy")
+
+
+@pytest.mark.parametrize("below", STATUS_LINES)
+def test_nor_does_it_hide_a_dialog_or_a_draft(below: str) -> None:
+    asks = f"{'─' * 80}\n Do you want to go on?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
+
+    assert screens.read(box("● done", LINE, footer=below) + asks).kind == "dialog"
+    assert screens.read(box("● done", LINE + "look:\n  ────────────\n  done", footer=below)).draft.endswith("done")
+
+
+@pytest.mark.parametrize(
+    ("above", "footer", "kind"),
+    [
+        ("● done", "  ⏸ manual mode …", "unknown"),
+        ("", "  ⏵⏵ bypass perm…", "unknown"),
+        ("✻ Baking…", "  ⏸ manual mode …", "busy"),
+        ("● done", "  esc to interru…", "busy"),
+        ("● done", "  ? for shortcuts", "prompt"),
+        ("● done\n\n✻ Baked for 3s\n", "  ⏸ manual mode …", "prompt"),
+    ],
+)
+def test_a_terminal_so_small_that_a_turn_would_not_show(above: str, footer: str, kind: str) -> None:
+    assert screens.read(box(above, LINE, 20, footer)).kind == kind
+
+
+@pytest.mark.parametrize(("above", "kind"), [(1, "unknown"), (3, "unknown"), (4, "prompt")])
+def test_a_terminal_that_ends_with_the_prompt_line(above: int, kind: str) -> None:
+    """The real client cuts off its footer there."""
+    text = "\n".join([*["  said"] * above, "─" * 30, LINE, "─" * 30])
+
+    assert screens.read(text + "\n").kind == kind
+    assert screens.read(text + "\n\n").kind == "prompt"
+
+
 def test_the_picture_of_a_dialog_in_the_conversation_is_none() -> None:
     shown = "● It said:\n  Do you want to proceed?\n  ❯ 1. Yes\n    2. No\n  Esc to cancel"
 
@@ -134,6 +178,86 @@ def test_text_in_a_dialog_does_not_make_it_another_one() -> None:
     dialog = screens.read(text).dialog
 
     assert dialog == Dialog("permission", ("Yes", "No"), 0)
+
+
+def recorded(name: str) -> str:
+    return (PROJECT / "fixtures" / "screens" / f"{name}.txt").read_text()
+
+
+EDIT = recorded("permission-2_1_326-permission-prompt-edit-file")
+ASKS = recorded("question-2_1_326-ask-user-question-two-tabs")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "from external import thing",
+        "# Would you like to proceed? see the plan",
+        "Exit plan mode?",
+        "Background work is running",
+        "set a custom API key here",
+        "Do you want to use this API key?",
+        "Bypass Permissions mode",
+        "trust the files in this folder",
+        "Enter to select",
+    ],
+)
+def test_words_in_a_diff_make_no_other_dialog(words: str) -> None:
+    lines = EDIT.split("\n")
+    end = next(at for at, line in enumerate(lines) if "Do you want to" in line) - 1
+
+    for text in ("\n".join([*lines[:end], f" 3 +{words}", *lines[end:]]), EDIT.replace(" x.txt", f" {words}")):
+        dialog = screens.read(text).dialog
+        assert dialog is not None
+        assert dialog.which == "permission"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Red", "Stop and wait for limit to reset"),
+        ("Red", "Yes, I trust this folder"),
+        ("Red", "Yes"),
+        ("Warm", "Esc to cancel · Tab to amend"),
+        ("Which colour?", "Which external import style?"),
+        ("Which colour?", "Do you want to merge?"),
+        ("Which colour?", "Should the plan go on? Would you like to proceed?"),
+        ("Which colour?", "Which custom API key?"),
+        ("Which colour?", "What do you want to do?"),
+    ],
+)
+def test_a_question_stays_one_whatever_it_asks(old: str, new: str) -> None:
+    assert old in ASKS
+    dialog = screens.read(ASKS.replace(old, new)).dialog
+
+    assert dialog is not None
+    assert dialog.which == "question"
+
+
+@pytest.mark.parametrize(
+    ("said", "options", "which"),
+    [
+        ("What do you want to do?", ("Stop and wait for limit to reset", "Upgrade your plan"), "limit"),
+        ("What do you want to do?", ("Stop and wait for limit to reset", "a", "b", "c"), "other"),
+        ("cut off by a low terminal", ("Stop and wait for limit to reset", "Upgrade your plan"), "limit"),
+        ("Pick one", ("Stop and wait for limit to reset", "Do something else"), "other"),
+        ("Safe?", ("No, exit", "Yes, I trust this folder"), "trust"),
+        ("Safe?", ("No, exit", "Yes, I trust this folder", "Perhaps"), "other"),
+        ("external import of a custom API key, Exit plan mode?", ("Yes", "No"), "other"),
+        ("Do you want to allow Claude to fetch this content?", ("Yes", "No"), "permission"),
+        ("Would you like to proceed with the plan?", ("Yes", "No"), "other"),
+    ],
+)
+def test_what_ib_may_answer_is_known_by_all_of_its_options(said: str, options: tuple[str, ...], which: str) -> None:
+    rows = "\n".join(f" {'❯' if at == 1 else ' '} {at}. {option}" for at, option in enumerate(options, 1))
+    text = f"{'─' * 60}\n Allow\n\n {said}\n\n{rows}\n\n Enter to confirm · Esc to cancel\n"
+    dialog = screens.read(text).dialog
+
+    assert dialog == Dialog(which, options, 0)
+
+
+def test_a_number_without_end_is_read() -> None:
+    screens.read(f"{'─' * 60}\n ❯ {'1' * 5000}. Yes\n Enter to confirm\n")
 
 
 def test_an_older_trust_dialog() -> None:

@@ -1,7 +1,11 @@
 """What is kept of sights from look to look."""
 
+import pytest
+
 from ibstatus.model.records import Agent
-from ibstatus.rules import sights
+from ibstatus.rules import evidence, sights
+from ibstatus.rules.duties import Clock
+from ibstatus.rules.fleet import Told
 from ibstatus.rules.screen_states import Shown
 from ibstatus.rules.sights import Sight
 
@@ -46,8 +50,75 @@ def test_what_is_at_odds_with_what_is_published() -> None:
     assert not odd(Sight(True, shown=IDLE), None)
 
 
+def test_a_turn_that_came_and_went_between_two_looks_leaves_its_screen_in_doubt() -> None:
+    first = sights.after(None, Sight(True, shown=IDLE, changed=100.0), 100.0)
+    second = sights.after(first, Sight(True, shown=IDLE, changed=134.0), 134.0)
+
+    assert sights.same(first, second)
+    assert (second.at, second.changed) == (100.0, 134.0)
+    assert sights.is_in_doubt(second, agent("running"), 134.5)
+    assert not sights.is_in_doubt(second, agent("running"), 134 + sights.DOUBT)
+    assert not sights.is_in_doubt(second, agent("waiting", "input"), 134.5)
+
+
+def test_who_has_just_begun_to_work_is_looked_at_until_the_slowest_rule_has_decided() -> None:
+    still = sights.after(None, Sight(True, shown=IDLE, changed=100.0), 100.0)
+    begun = Agent("a", "running", "1m", "task", since=200.0)
+
+    assert sights.is_in_doubt(still, begun, 200.0 + evidence.RESTLESS + sights.SOON)
+    assert not sights.is_in_doubt(still, begun, 230.0)
+
+
+def test_a_suspended_client_is_looked_at_briskly_and_one_at_rest_has_its_turn() -> None:
+    assert sights.pace([agent("waiting", "suspended")]) == sights.BRISK
+    assert sights.pace([agent("stopped")]) == sights.ASLEEP
+    assert sights.rest(1) == sights.REST_EVERY
+    assert sights.rest(800) == 100.0
+
+
+def test_the_clock_of_tmux_has_settled_after_the_next_full_second() -> None:
+    assert sights.settled_in(10.25) == pytest.approx(0.8)
+    assert sights.settled_in(10.0) == pytest.approx(1.05)
+
+
 def test_ticks_are_brisk_while_anybody_can_change_without_a_hook() -> None:
     resting = [agent("waiting", "input"), agent("complete"), agent("stopped")]
     assert sights.pace(resting) == sights.CALM
     for moving in (agent("running"), agent("creating"), agent("waiting", "permission"), agent("unknown")):
         assert sights.pace([*resting, moving]) == sights.BRISK
+
+
+def test_a_clock_that_was_set_is_told_from_one_that_slept() -> None:
+    before = Clock(10.0, 10.0, 1000.0)
+
+    assert not sights.has_stepped(before, Clock(11.0, 3611.0, 4601.0))
+    assert sights.has_stepped(before, Clock(11.0, 11.0, 4601.0))
+    assert sights.has_stepped(before, Clock(11.0, 11.0, -2599.0))
+
+
+def test_another_trouble_is_another_sight() -> None:
+    assert not sights.same(Sight(None, note="tmux hangs"), Sight(None, note="tmux is gone"))
+    assert sights.same(Sight(None, note="tmux hangs", at=1.0), Sight(None, note="tmux hangs", at=2.0))
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "asked"),
+    [("waiting", "permission", True), ("waiting", "input", False), ("running", "", True), ("complete", "", False)],
+)
+def test_whose_screen_a_command_has_to_see(state: str, reason: str, asked: bool) -> None:
+    assert sights.asks_for_a_look({"state": state, "reason": reason}) is asked
+    assert sights.asks_for_a_look(None)
+
+
+def test_a_prompt_against_the_word_of_a_hook_takes_a_second_look() -> None:
+    def is_unproven(state: str, reason: str = "", ago: float = 5.0, shown: Shown = IDLE) -> bool:
+        return sights.is_unproven(Sight(True, shown=shown), Told(state, reason, 100.0 - ago), 100.0)
+
+    assert is_unproven("running")
+    assert is_unproven("waiting", "permission")
+    assert is_unproven("stopped")
+    assert not is_unproven("running", "background")
+    assert not is_unproven("running", ago=0.1)
+    assert not is_unproven("running", shown=BUSY)
+    assert not is_unproven("complete")
+    assert not is_unproven("waiting", "input")

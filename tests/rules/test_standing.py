@@ -158,3 +158,26 @@ def test_anything_gives_a_state_that_the_fleet_knows(name: str, body: dict[str, 
         assert new.state in STATES
         assert len(new.reason) <= standing.LONGEST_REASON + len("error: ")
         assert new.reason.isprintable()
+
+
+def test_the_words_of_a_failure_are_kept_until_when_a_limit_lasts() -> None:
+    words = "You've hit your 5-hour limit · resets 12:57am (UTC)"
+    new = after(event("StopFailure", error="rate_limit", last_assistant_message=words), Standing("running"))
+
+    assert new is not None
+    assert (new.state, new.said, new.silent) == ("rate_limited", words, False)
+
+
+@pytest.mark.parametrize("words", [None, 7, ["x"], "\x1b[31m\n"])
+def test_a_failure_may_say_nothing(words: object) -> None:
+    new = after(event("StopFailure", error="rate_limit", last_assistant_message=words), Standing("running"))
+
+    assert new is not None
+    assert "\x1b" not in new.said
+
+
+def test_a_prompt_after_esc_is_noted_though_no_hook_told_of_the_esc() -> None:
+    last = Standing("running", "", 5.0)
+    found = standing.after("UserPromptSubmit", {}, last)
+    assert found is not None
+    assert (found.state, standing.after("PostToolBatch", {}, last)) == ("running", None)

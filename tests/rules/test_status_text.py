@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+from msgspec.structs import replace
+
 from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.rules import status_text
 
@@ -60,3 +63,32 @@ def test_what_is_asked_stands_behind_the_task() -> None:
     assert "  waiting (permission)  " in row
     assert "Build it  asks: Run rm -rf build? " in row
     assert row.endswith("…")
+
+
+def test_on_a_terminal_no_row_is_wider_than_it() -> None:
+    agent = Agent("a", "waiting", "1m", "Build it " * 9, reason="permission", asks="Run rm -rf build? " + "x" * 99)
+    agents = [agent, replace(agent, id="b" * 70)]
+
+    for text in (status_text.rows(agents, True, 60), status_text.tree(agents, 60)):
+        assert max(map(len, text.splitlines())) == 60
+    assert status_text.status(published(agents=agents), NOW, 60).startswith(status_text.tree(agents, 60))
+    assert len(status_text.rows(agents)) > 200
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "source", "note", "expected"),
+    [
+        ("stopped", "ended with exit code 137", "hooks", "", "stopped (exit 137)"),
+        ("waiting", "input", "screen", "interrupted", "waiting (interrupted)"),
+        ("waiting", "input", "screen", "something else", "waiting (input)"),
+        ("running", "", "hooks", "tmux does not answer", "running (tmux does not answer)"),
+        ("running", "background", "hooks", "tmux does not answer", "running (background; tmux does not answer)"),
+        ("stopped", "", "session", "its session is gone", "stopped"),
+    ],
+)
+def test_what_was_seen_stands_where_it_says_more(
+    state: str, reason: str, source: str, note: str, expected: str
+) -> None:
+    agent = Agent("a", state, "1m", "", reason=reason, source=source, note=note)
+
+    assert status_text.state(agent) == expected

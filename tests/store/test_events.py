@@ -124,3 +124,12 @@ def test_a_note_that_cannot_be_kept_stops_nothing(repo: places.Place, ib: Callab
 
     assert (done.code, done.err) == (0, "")
     assert [json.loads(line)["msg"] for line in Path(repo.queue).read_text().splitlines()] == ["one", "two"]
+
+
+def test_what_one_writer_noted_keeps_its_order_when_the_clock_was_set_back(repo: places.Place) -> None:
+    home.enter(repo)
+    for n, at in enumerate((1_800_000_000.0, 1_799_999_000.0, 1_799_999_001.0)):
+        spool.note(repo, "a", at, {"kind": "agent.state", "who": "a", "state": "running", "n": n})
+    events.fold(repo)
+
+    assert [entry["n"] for entry in events.read(repo)] == [0, 1, 2]

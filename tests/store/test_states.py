@@ -76,3 +76,25 @@ def test_a_rotated_history_is_read_to_its_end(repo: places.Place) -> None:
     say(repo, "b", "running")
 
     assert {name: told.state for name, told in known.catch_up().items()} == {"a": "complete", "b": "running"}
+
+
+def test_a_word_of_the_future_is_of_the_moment_it_was_read(repo: places.Place) -> None:
+    """The clock was set back: what is seen from now on is newer all the same."""
+    home.enter(repo)
+    known = states.States(repo)
+    say(repo, "a", "running", at=NOW + 3600)
+    say(repo, "b", "running", at=NOW + 1)
+
+    assert known.catch_up(NOW)["a"].at == NOW
+    assert known.catch_up(NOW + 60) == {"a": Told("running", "", NOW), "b": Told("running", "", NOW + 1)}
+    assert known.catch_up(NOW - 600)["b"].at == NOW - 600
+
+
+def test_a_history_that_was_rotated_away_forgets_no_resting_agent(repo: places.Place) -> None:
+    home.enter(repo)
+    os.makedirs(repo.agent_dir("a"))
+    Path(repo.agent_dir("a"), "standing").write_text(json.dumps({"state": "complete", "reason": "", "at": NOW}) + "\n")
+    os.makedirs(repo.agent_dir("b"))
+    Path(repo.agent_dir("b"), "standing").write_text('{"state":"nonsense","reason":"","at":1}\n')
+
+    assert states.States(repo).catch_up(NOW + 5, ["a", "b", "c"]) == {"a": Told("complete", "", NOW)}

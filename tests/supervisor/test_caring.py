@@ -114,7 +114,7 @@ def test_after_the_reset_it_is_sent_on(repo: places.Place, start: Callable[[str]
     living.until(lambda: living.screen.kind == "dialog")
     turned = Turned(repo)
     turned.until(lambda agent: agent.state == "rate_limited" or agent.reason == "limit")
-    turned.look(1)
+    until(lambda: turned.look() and told(repo))  # a moment is left for what the client says of it
     assert [text.partition(":")[0] for text in told(repo)] == ["Usage limit reached"]
     living.until(lambda: living.screen.takes_text)  # the menu was answered
     assert living.prompts() == ["go"]
@@ -179,3 +179,20 @@ def test_nobody_is_typed_to_while_a_person_types(
         os.close(master)
         os.close(slave)
     assert living.hears("[sent by agent lead]: mail") == 1
+
+
+def test_the_menu_of_a_limit_may_be_drawn_late(repo: places.Place, start: Callable[[str], Living]) -> None:
+    """Its hook tells of the limit first; that no menu stands there then says nothing."""
+    living = start("limit usage\nwait\n")
+    caring = Turned(repo).caring
+    limited = Agent("w1", "rate_limited", "1m", "task", since=time.time(), source="hooks")
+    caring.look([limited], Clock(1000.0, 1000.0, time.time()))
+    caring.errands.wait()
+    living.submit("go")
+    living.until(lambda: living.screen.kind == "dialog")
+
+    caring.look([limited], Clock(1003.0, 1003.0, time.time()))
+    caring.errands.wait()
+
+    living.until(lambda: living.screen.takes_text)
+    assert living.prompts() == ["go"]

@@ -4,14 +4,17 @@ import itertools
 import json
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ibstatus.store import messages, places, questions, spool
+from ibstatus.store import published as proof
 from ibstatus.supervisor import loop
 from tests.conftest import Done, git
 from tests.supervisor.conftest import Machine, age_index, fleet_member, node_of
+from tests.until import until
 
 
 def published(place: places.Place) -> dict[str, Any]:
@@ -367,3 +370,15 @@ def test_a_look_in_the_middle_of_gits_work_takes_it_for_nobodys_hand(
 
     assert node_of(repo) is not None
     assert claude_md.read_text().startswith("# Project\n\nBe kind, says another branch.\n<ittybitty>\n")
+
+
+def test_after_news_the_snapshot_is_soon_one_that_can_be_relied_on(
+    machine: Machine, repo: places.Place, agent: Callable[..., object]
+) -> None:
+    """What a file says of its time is too coarse for a look right after it."""
+    agent(repo, "a")
+    machine.look()
+    spool.note(repo, "a", machine.clock().wall, {"kind": "agent.state", "who": "a", "state": "running", "reason": ""})
+    assert machine.supervisor.look() <= 0.05
+
+    until(lambda: machine.supervisor.look() > 0.05 and proof.is_fresh(repo, proof.read(repo)[1], time.time()))

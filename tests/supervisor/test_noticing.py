@@ -4,6 +4,7 @@ import errno
 import json
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,8 @@ def test_quiet_lines_alone_ring_no_bell_and_end_no_listening(repo: places.Place)
         assert reading.pour(poured.append).values == []
         notices.post(repo, "t", "n-2-a", "complete", "a", True, "loud one", WALL)
         assert [value["msg"] for value in reading.pour(poured.append).values] == ["quiet one", "loud one"]
+        notices.post(repo, "t", "n-3-a", "complete", "a", True, "quiet again", WALL, True)
+        assert [value["msg"] for value in reading.pour(poured.append, quiet=True).values] == ["quiet again"]
     finally:
         reading.close()
     assert ringing.unheard(repo, "s")[0] > 0
@@ -196,3 +199,45 @@ def test_a_broken_record_is_begun_anew(repo: places.Place) -> None:
     one = caring(repo)
     one.look([worker("old", "complete", since=-5000), worker("w", "complete")], at(1))
     assert told(repo) == ["Agent w completed"]
+
+
+def test_nudges_back_off_also_where_their_turns_are_not_seen(repo: places.Place) -> None:
+    """A turn that comes and goes between two looks leaves an agent as it was: `since` and all."""
+    make_agent(repo, "w")
+    quiet, seen = worker("w", "waiting", "input", silent=True, said="hm"), caring(repo)
+    times, mail = [], Path(inbox.path_of(repo, "w"))
+    for minute in range(0, 200, 1):
+        for _ in range(2):
+            seen.look([quiet], at(minute * 60.0 + 1))
+            seen.errands.wait()
+        if mail.exists() and mail.read_text():
+            times.append(minute)
+            mail.unlink()  # it was told, and said no more about it
+
+    assert [later - earlier for earlier, later in pairwise(times)] == [2, 4, 8, 16]
+
+
+def test_one_operation_that_fails_delays_and_loses_nothing(repo: places.Place, faults: Faults) -> None:
+    """Each in turn; those behind it work again."""
+    home.enter(repo)
+    make_agent(repo, "m")
+    boss, number = agent("m", "running"), 0
+    one = caring(repo)
+    while True:
+        number += 1
+        began = number * 1000.0
+        one.look([boss, worker("w", "running"), worker("v", "running", manager="m")], at(began))
+        done = [boss, worker("w", "complete", since=began, said=f"w {number}")]
+        done.append(worker("v", "complete", since=began, said=f"v {number}", manager="m"))
+        faults.arm(number, errno.ENOSPC)
+        one.look(done, at(began + 1))
+        failed = faults.seen >= number
+        faults.disarm()
+        for later in range(2, 5):
+            one.look(done, at(began + 10 * later))
+        assert told(repo).count(f"Agent w completed: w {number}") == 1
+        letters = [str(line["msg"]) for line in lines_of(repo, "m")]
+        assert letters.count(f"[hook]: Your subtask v just completed: v {number}") == 1
+        if not failed:
+            break
+    assert number > 10

@@ -4,6 +4,7 @@ import os
 import signal
 import tracemalloc
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -12,9 +13,11 @@ import pytest
 from ibstatus.drivers import clients
 from ibstatus.model.records import Agent
 from ibstatus.ops.sight import Target
+from ibstatus.rules import sights
 from ibstatus.rules.duties import Clock
+from ibstatus.rules.screen_rules import Rules
 from ibstatus.rules.screen_states import Shown
-from ibstatus.store import places
+from ibstatus.store import home, places
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.scanning import Scanner
 from tests.until import until
@@ -74,6 +77,9 @@ def screens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another kind of client, whose screens are read as these tests want it."""
 
     class Other:
+        def with_rules(self, rules: Rules) -> "Other":
+            return self
+
         def shown(self, text: str) -> Shown:
             if "boom" in text:
                 raise ValueError("garbage")
@@ -163,6 +169,66 @@ def test_a_stopped_client_is_seen(scan: Scan, screens: None) -> None:
     assert scan.scanner.sights["a"].suspended
 
 
+def test_a_stopped_client_at_rest_is_seen(scan: Scan, screens: None) -> None:
+    scan.add("a")
+    other(scan)
+    scan.captured(4)
+    shell = psutil.Process(int(scan.tmux("display-message", "-p", "-t", "=ittybitty-0-a:", "#{pane_pid}")))
+    until(shell.children)
+    shell.children()[0].suspend()
+    until(lambda: scan.tick() and scan.scanner.sights["a"].suspended)
+    shell.children()[0].resume()
+    until(lambda: scan.tick() and not scan.scanner.sights["a"].suspended)
+
+
+def test_a_launcher_without_its_client_is_seen(scan: Scan, screens: None, tmp_path: Path) -> None:
+    script = tmp_path / "start.sh"
+    script.write_text("cat\nread forever\n")
+    scan.tmux("-L", "ib", "new-session", "-d", "-s", "ittybitty-0-a", f"/bin/sh {script}")
+    scan.targets.append(Target("a", {"id": "a"}, "ib", "ittybitty-0-a", is_busy=True))
+    scan.scanner.aim(scan.targets, {"a": Agent("a", "running", "1m", "")})
+    other(scan)
+    shell = psutil.Process(int(scan.tmux("display-message", "-p", "-t", "=ittybitty-0-a:", "#{pane_pid}")))
+    until(shell.children)
+    scan.captured(4)
+    assert not scan.scanner.sights["a"].gone
+
+    shell.children()[0].kill()
+
+    until(lambda: scan.tick() and scan.scanner.sights["a"].gone)
+
+
+def test_who_begins_to_work_brings_the_next_tick_forward(scan: Scan, screens: None) -> None:
+    scan.add("a")
+    other(scan)
+    scan.captured(4)
+    assert scan.scanner.due == pytest.approx(scan.mono + sights.CALM)
+    now = scan.clock()
+
+    scan.scanner.follow({"a": Agent("a", "running", "1m", "", since=now.wall)}, now)
+
+    assert scan.scanner.due == pytest.approx(scan.mono + sights.SOON)
+
+
+def test_the_users_rules_about_screens_count_as_soon_as_they_are_there(scan: Scan) -> None:
+    scan.add("a")
+    scan.type("a", "strange words")
+    scan.captured(3)
+    shown = scan.scanner.sights["a"].shown
+    assert shown is not None
+    assert shown.state == "unknown"
+
+    rule = '[[rule]]\nname = "mine"\nstate = "waiting"\nreason = "login"\nmatch = "strange words"\n'
+    home.enter(scan.scanner.place)
+    Path(scan.scanner.place.home, "screens.toml").write_text(rule)
+    scan.scanner.aim(scan.targets, scan.scanner.published)
+    scan.captured(2)
+
+    shown = scan.scanner.sights["a"].shown
+    assert shown is not None
+    assert (shown.state, shown.reason, shown.rule) == ("waiting", "login", "mine")
+
+
 def test_memory_is_flat_and_a_quiet_tick_touches_no_file(scan: Scan, screens: None, faults: Any) -> None:
     for name in ("a", "b", "c"):
         scan.add(name)
@@ -187,3 +253,41 @@ def test_after_sleep_everything_is_captured_again(scan: Scan, screens: None) -> 
     scan.captured(4)
     scan.scanner.forget()
     assert scan.captured() == 1
+
+
+def test_after_a_hang_every_screen_is_seen_again(scan: Scan, screens: None) -> None:
+    scan.add("a", published="running")
+    other(scan)
+    until(lambda: not scan.captured())
+    pid = int(scan.tmux("display-message", "-p", "#{pid}"))
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert scan.tick()
+        assert scan.scanner.sights["a"].there is None
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+    until(lambda: scan.tick() and scan.scanner.sights["a"].there)
+    assert scan.scanner.sights["a"].shown is not None
+
+
+def test_a_split_that_outlives_the_pane_of_an_agent_is_not_the_agent(scan: Scan, screens: None) -> None:
+    scan.add("a")
+    scan.add("b")
+    scan.tmux("set-option", "-p", "-t", "=ittybitty-0-b:", "@ib_session", "ittybitty-0-b")
+    other(scan)
+    scan.targets = [one._replace(is_ours=True, meta={**one.meta, "started": 1.0}) for one in scan.targets]
+    scan.scanner.aim(scan.targets, scan.scanner.published)
+    scan.tick()
+    assert [scan.scanner.sights[name].there for name in ("a", "b")] == [False, True]
+
+
+def test_one_that_cannot_be_looked_at_hides_nobody(scan: Scan, screens: None) -> None:
+    scan.add("a")
+    scan.add("b")
+    other(scan)
+    scan.targets[0] = scan.targets[0]._replace(is_ours=True, meta=None)  # type: ignore[arg-type]
+    scan.scanner.aim(scan.targets, scan.scanner.published)
+    scan.tick()
+    assert scan.scanner.sights["b"].shown is not None
+    assert "scan of a" in scan.scanner.log.standing

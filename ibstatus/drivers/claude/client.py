@@ -22,7 +22,8 @@ class Claude:
     reader = transcript.Reader
 
     def __init__(self, rules: screen_rules.Rules | None = None, version: str = "") -> None:
-        """`rules`: about screens, the user's with ours; without them ours alone."""
+        """`rules`: about screens, the user's with ours; without them ours alone. `version`: '' when it is not known;
+        then a screen that shows it tells."""
         self.rules = rules
         self.version = version
 

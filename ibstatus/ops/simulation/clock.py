@@ -1,5 +1,6 @@
 """The clock of a simulation: it runs as the real one does, and leaps when all is settled."""
 
+import math
 import os
 import struct
 import time
@@ -18,8 +19,9 @@ class Clock:
         return time.time() + self.ahead
 
     def leap(self, to: float) -> None:
-        """Never back: who was late has used the time up."""
-        self.ahead = max(self.ahead, to - time.time())
+        """Never back: who was late has used the time up. By whole seconds, because tmux goes by the real clock, and
+        what goes by tmux counts on its seconds."""
+        self.ahead = max(self.ahead, math.ceil(to - time.time()))
         self.write()
 
     def write(self) -> None:

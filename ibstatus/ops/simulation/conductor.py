@@ -6,19 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ibstatus.drivers import daemon
 from ibstatus.errors import IbError
-from ibstatus.ops.simulation import reading, truth
-from ibstatus.ops.simulation.plan import Act, Moment
+from ibstatus.ops.simulation import ending, reading, truth
+from ibstatus.ops.simulation.plan import FATES, REMOVALS, Act, Moment
 from ibstatus.ops.simulation.records import Episode, Record
-from ibstatus.ops.simulation.settling import LOOK, MINUTE, REST, Settling
+from ibstatus.ops.simulation.settling import LOOK, MINUTE, Settling
 from ibstatus.ops.simulation.world import PRIMARY, signalled
 from ibstatus.store import rungs
 
-HANDS = 3  # acts side by side
+HANDS = 6  # acts side by side
 BEFORE = 120.0  # simulated seconds from the reset of a limit to the moment at which it must be over
 STARTS_WITHIN = 60.0
-WAKES = frozenset(
-    ("turn", "work", "tell", "ask", "silent", "compact", "long", "escape", "permission", "question", "plan", "limit")
-)
+HELD = ("long", "retry", "escape")  # they draw all the time
+WAKES = FATES.keys() - {"mail", "crash", "lost", *REMOVALS}
 
 
 class Conductor(Settling):
@@ -27,18 +26,17 @@ class Conductor(Settling):
         self.began = self.world.clock.now()
         for moment in self.plan.moments:
             self.prepare(moment)
-            self.world.clock.leap(self.began + moment.at)
-            self.world.poke()
+            self.leap(self.began + moment.at)
             self.act(moment)
-            self.settle(REST if moment.acts else 0.0)
             self.tidy()
+            self.settle()
             self.told(moment)
         self.finish()
         return self.record
 
     def start(self) -> None:
         for number, who in enumerate(self.plan.agents, 1):
-            self.world.follows(who.name)
+            self.world.follows(who.name, "dialog trust" if who.distrusted else "")
             self.world.order(who.name, "wait")
             role = ["--manager", who.manager, "--worker"] if who.manager else []
             role += ["--yolo"] if who.yolo else []
@@ -61,8 +59,12 @@ class Conductor(Settling):
     def act(self, moment: Moment) -> None:
         if moment.supervisor_dies:
             self.kill_supervisor()
+        held = [act for act in moment.acts if act.ends and act.fate in HELD]
         with ThreadPoolExecutor(HANDS) as hands:
-            list(hands.map(self.tried, moment.acts))
+            list(hands.map(self.tried, [act for act in moment.acts if act not in held]))
+            if held and time.time() // 1.0 == self.second:  # tmux must not show them as what was looked at already
+                time.sleep(1.0 - time.time() % 1.0)
+            list(hands.map(self.tried, held))
 
     def tried(self, act: Act) -> None:
         kind = act.fate + (" ends" if act.ends else "")
@@ -75,6 +77,8 @@ class Conductor(Settling):
         else:
             self.begin(act)
         self.truths[act.who] = truth.after(act, self.truths[act.who], self.idle[act.who], yolo=act.who in self.yolo)
+        if self.truths[act.who].state == truth.STOPPED and self.is_dirty(act.who):
+            self.truths[act.who] = truth.UNCOMMITTED
         if self.truths[act.who] in (truth.IDLE, truth.DONE):
             self.idle[act.who] = self.truths[act.who]
 
@@ -95,10 +99,23 @@ class Conductor(Settling):
             self.kill_client(act.who)
         if act.fate == "lost":
             world.tried("tmux", "-L", "ib", "kill-session", "-t", f"={self.session(act.who)}")
+        if act.fate in REMOVALS:
+            self.remove(act.who, act.fate)
+
+    def remove(self, who: str, fate: str) -> None:
+        """Merged where there is something to merge, and nothing that a merge would refuse."""
+        work = self.world.tried("git", "rev-list", f"main..agent/{who}").out
+        with self.merging:  # one of two that merge at once is told to try again
+            self.command("merge" if fate == "merged" and work and not self.is_dirty(who) else "kill", who, "--force")
+        self.record.orphans += ending.orphans(self.world, [who])
+
+    def is_dirty(self, who: str) -> bool:
+        worktree = self.world.place.agent_dir(who) + "/repo"
+        return self.world.tried("git", "-C", worktree, "status", "--porcelain").out != ""
 
     def end(self, act: Act) -> None:
         world = self.world
-        if act.fate == "long":
+        if act.fate in ("long", "retry"):
             world.order(act.who, "wait")
             world.poke()
         if act.fate in truth.ASKING and act.who in self.yolo:
@@ -106,6 +123,10 @@ class Conductor(Settling):
         if act.fate == "escape":
             world.keys(self.session(act.who), "Escape")
         if act.fate in ("crash", "lost"):
+            self.command("resume", act.who)
+        if act.fate in REMOVALS:
+            with self.merging:
+                self.command("undo", act.who, "--keep-merge")
             self.command("resume", act.who)
         if act.fate == "limit":
             self.parked[act.who] = self.resets[act.who] - self.began
@@ -129,6 +150,7 @@ class Conductor(Settling):
 
     def tidy(self) -> None:
         """The primary has read it all."""
+        self.notices.read_queue()
         if os.path.exists(self.world.place.messages):
             self.command("acknowledge", "--all")
 
@@ -150,7 +172,9 @@ class Conductor(Settling):
             count = (ears_of.heard[one.mark], ears_of.again[one.mark]) if ears_of is not None else (0, 0)
             self.record.sent.append(one._replace(heard=count[0], again=count[1]))
         happened = reading.history(self.world.place)
-        self.record.notices = reading.notices(happened, self.began)
+        self.notices.read_queue()
+        self.notices.read_inboxes(self.truths)
+        self.record.notices = self.notices.notices(happened, self.began)
         self.record.episodes = reading.episodes(happened, self.began)
         for who, since in self.since.items():
             self.record.quiet.append(Episode(who, since, self.now() + 1))

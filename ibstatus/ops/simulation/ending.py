@@ -17,7 +17,7 @@ def judge(there: world.World, drawn: plan.Plan, record: Record) -> None:
     record.lost_commits += missing(there, made, drawn, record)
     if gone:
         done = there.tried("ib", "kill", *gone, "--force", primary=True)
-        record.acts["removed"] = len(gone)
+        record.acts["removed"] = record.acts.get("removed", 0) + len(gone)
         if done.code:
             record.failures.append(f"ib kill: {done.err.strip()}")
         record.orphans += orphans(there, gone)
@@ -39,7 +39,7 @@ def outside(there: world.World) -> str:
 def commits(there: world.World, drawn: plan.Plan) -> dict[str, list[str]]:
     found = {}
     for who in drawn.agents:
-        found[who.name] = there.tried("git", "rev-list", f"main..agent/{who.name}").out.split()
+        found[who.name] = there.tried("git", "rev-list", "--no-merges", f"{there.first}..agent/{who.name}").out.split()
     return found
 
 

@@ -42,6 +42,10 @@ def states_right(record: Record) -> list[str]:
     ]
 
 
+def removals(record: Record) -> int:
+    return record.acts.get("removed", 0) + record.acts.get("merged", 0)
+
+
 def no_orphan(record: Record) -> list[str]:
     return record.orphans
 
@@ -104,7 +108,7 @@ TABLE: tuple[tuple[str, str, Callable[[Record], list[str]], Callable[[Record], i
     ("message", "Every message is told to its reader", nothing_lost, lambda r: len(r.sent)),
     ("once", "Once, unless marked as a repeat", told_once, lambda r: len(r.sent)),
     ("state", "No state is wrong for more than a minute", states_right, lambda r: r.looks),
-    ("orphan", "No process or session of an agent that is gone", no_orphan, lambda r: r.acts.get("removed", 0)),
+    ("orphan", "No process or session of an agent that is gone", no_orphan, removals),
     ("notice", "One notice an episode at most", one_notice_an_episode, lambda r: len(r.notices)),
     ("nudge", "Nudges back off", nudges_back_off, lambda r: len(r.nudges)),
     ("limit", "Limits are resumed after their reset, not before", limits_resumed, lambda r: len(r.limits)),

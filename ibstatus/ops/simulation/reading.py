@@ -1,17 +1,21 @@
 """What the world shows from outside: the published states, what sessions were told, what the history says."""
 
 import json
+import os
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import inf
 from typing import Any
 
 from ibstatus.drivers.claude import transcript
 from ibstatus.ops.simulation.records import Episode, Notice
-from ibstatus.rules import ages
-from ibstatus.store import disk, events, inbox, places
+from ibstatus.rules import ages, telling
+from ibstatus.store import disk, events, inbox, places, queue
 
+SUBTASK = "[hook]: Your subtask "
+WITHIN = 0.999  # of the second that a line names
 NUDGE = "You ended your turn without saying how you are"
 MARK = re.compile(r"\bm\d+x\d+\b")
 
@@ -24,6 +28,14 @@ def states(path: str) -> dict[str, tuple[str, str]]:
     except (OSError, ValueError):
         return {}
     return {agent["id"]: (agent["state"], agent.get("reason", "")) for agent in value["agents"]}
+
+
+def looked_at(path: str) -> float:
+    """When the supervisor began the last look that it has finished."""
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 class Ears:
@@ -67,10 +79,39 @@ def history(place: places.Place) -> list[dict[str, Any]]:
     return found
 
 
-def notices(happened: list[dict[str, Any]], began: float) -> list[Notice]:
-    """What the supervisor told of agents by itself, into the queue or to a manager."""
-    sent = [event for event in happened if event.get("kind") == "notice.sent" and event.get("who") != "system"]
-    return [Notice(str(event["who"]), str(event.get("id", "")), at(event) - began) for event in sent]
+class Told:
+    """Automatic notices as they stand in the queue and in the managers' inboxes, whatever the history says of them."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.place = place
+        self.end = 0
+        self.found: dict[str, tuple[str, float]] = {}
+
+    def read_queue(self) -> None:
+        """On from where we were: what all have read is taken away one day."""
+        seen = queue.view(self.place)
+        try:
+            at, data = seen.read(max(seen.base, self.end), seen.end)
+            self.end = seen.end
+        finally:
+            seen.close()
+        for line in telling.told(data, at, 0).values:
+            if str(line["id"]).startswith("n-") and line["from"] != "system":
+                self.add(line)
+
+    def read_inboxes(self, agents: Iterable[str]) -> None:
+        for agent in agents:
+            for line in inbox_of(self.place, agent):
+                if SUBTASK in str(line.get("msg", "")):
+                    self.add(line)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        self.found[str(line["id"])] = (str(line["from"]), (ages.epoch(str(line.get("ts", ""))) or 0.0) + WITHIN)
+
+    def notices(self, happened: list[dict[str, Any]], began: float) -> list[Notice]:
+        """The history only knows the time better."""
+        sent = {str(event.get("id", "")): at(event) for event in happened if event.get("kind") == "notice.sent"}
+        return [Notice(who, item, sent.get(item, ts) - began) for item, (who, ts) in self.found.items()]
 
 
 def episodes(happened: list[dict[str, Any]], began: float) -> list[Episode]:
@@ -83,12 +124,15 @@ def episodes(happened: list[dict[str, Any]], began: float) -> list[Episode]:
 
 
 def nudges(place: places.Place, who: str, began: float) -> list[Notice]:
+    found = [line for line in inbox_of(place, who) if NUDGE in str(line.get("msg", ""))]
+    return [Notice(who, NUDGE, (ages.epoch(str(line.get("ts", ""))) or began) - began) for line in found]
+
+
+def inbox_of(place: places.Place, who: str) -> list[dict[str, Any]]:
     try:
-        raw = disk.read_file(inbox.path_of(place, who))
+        return [json.loads(line) for line in disk.read_file(inbox.path_of(place, who)).splitlines()]
     except OSError:
         return []
-    found = [json.loads(line) for line in raw.splitlines() if NUDGE.encode() in line]
-    return [Notice(who, NUDGE, (ages.epoch(str(line.get("ts", ""))) or began) - began) for line in found]
 
 
 def at(event: dict[str, Any]) -> float:

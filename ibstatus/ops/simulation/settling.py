@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
+from threading import Lock
 
 from ibstatus.drivers.claude import transcript
 from ibstatus.ops.simulation import reading, truth
@@ -10,12 +11,14 @@ from ibstatus.ops.simulation.plan import Plan
 from ibstatus.ops.simulation.reading import Ears
 from ibstatus.ops.simulation.records import Limit, Record, Sent, Wrong
 from ibstatus.ops.simulation.world import PRIMARY, SESSION, World
-from ibstatus.store import meta, snapshot
+from ibstatus.store import inbox, meta, snapshot, standing
 
 LOOK, PATIENCE, STEP = 0.05, 2.5, 20.0  # real, real, simulated seconds
 STAGGERED = 600.0
-REST = 1.1  # real: tmux tells in whole real seconds when a screen has changed
-LESS = 1.2  # real: what time alone brings comes at once
+LOOKED = 3.0
+EARLY = 0.05  # real: so near to the beginning of a second nothing has been drawn in it
+FRESH, SECONDS = 5.0, 3
+LESS = 0.9  # real: what time alone brings comes at once
 MINUTE, LATEST = 60.0, 90.0
 
 
@@ -37,6 +40,9 @@ class Settling:
         self.resets: dict[str, float] = {}
         self.parked: dict[str, float] = {}  # who is to be sent on by ib, and since when
         self.late: list[str] = []
+        self.notices = reading.Told(world.place)
+        self.merging = Lock()
+        self.second = 0.0  # of the real clock, in which the last leap was looked at
         self.doubted: set[str] = set()  # marks that we wait for no more, before the end
         self.began = world.clock.now()
 
@@ -44,18 +50,35 @@ class Settling:
         """Simulated seconds since the beginning."""
         return self.world.clock.now() - self.began
 
-    def settle(self, rest: float = 0.0) -> None:
+    def leap(self, to: float) -> None:
+        """An hour that is left out is one in which every screen was looked at to the end. So it is left out where a
+        second of tmux begins: whatever is still drawn then shows as new. And the supervisor has looked after it."""
+        for _ in range(SECONDS):
+            if not is_early():
+                time.sleep(1.0 - time.time() % 1.0)
+            if not self.in_a_turn():
+                break
+            time.sleep(EARLY)
+        self.world.clock.leap(to)
+        began = self.world.clock.now()
+        self.world.poke()
+        self.waits(lambda: reading.looked_at(snapshot.path_of(self.world.place)) >= began, LOOKED)
+        self.second = time.time() // 1.0
+
+    def settle(self) -> None:
         """Until the world shows what is so and everybody has been told; a leap of a quarter minute now and then."""
         self.late = []
         began, patience = self.now(), time.monotonic() + PATIENCE
-        least = time.monotonic() + rest
         while True:
             self.forgive()
             self.note_resumed()
             left = [who for who in self.differing() if who not in self.given_up]
             unheard = self.unheard()
-            if not left and not unheard and time.monotonic() >= least:
-                break
+            if not left and not unheard and not self.unread():
+                if is_early():
+                    break
+                time.sleep(1.0 - time.time() % 1.0)  # and is that so at the beginning of a second, too?
+                continue
             if self.now() - began > (STAGGERED if self.parked else LATEST):
                 if self.parked:
                     self.send_on()
@@ -65,8 +88,7 @@ class Settling:
                 break
             if time.monotonic() > patience:
                 self.late = [*(self.expected(who) for who in left), *(f"{m} to {self.sent[m].reader}" for m in unheard)]
-                self.world.clock.leap(self.world.clock.now() + (STEP if set(left) - set(self.parked) else MINUTE))
-                self.world.poke()
+                self.leap(self.world.clock.now() + (STEP if set(left) - set(self.parked) else MINUTE))
                 patience = time.monotonic() + LESS
             time.sleep(LOOK)
         self.record.looks += len(self.truths)
@@ -113,6 +135,19 @@ class Settling:
             ears.listen()
         on_its_way = [one for one in self.sent.values() if one.mark not in self.doubted and not self.heard(one)]
         return [one.mark for one in on_its_way if self.hears(one.reader)]
+
+    def unread(self) -> list[str]:
+        """Who is about to be woken by what others told it: a nudge, a letter on one of its agents."""
+        return [who for who in self.truths if self.hears(who) and inbox.unread(self.world.place, who).ids]
+
+    def in_a_turn(self) -> bool:
+        """Somebody who will be done in a moment."""
+        now = self.world.clock.now()
+        for who in [who for who, one in self.truths.items() if one.state != truth.RUNNING]:
+            known = standing.read(standing.path_of(self.world.place, who, ""))
+            if known.state in (truth.RUNNING, truth.COMPACTING) and now - known.at < FRESH:
+                return True
+        return False
 
     def hears(self, who: str) -> bool:
         return who == PRIMARY or (self.truths[who].hears and who not in self.given_up)
@@ -161,3 +196,7 @@ class Settling:
 
     def session(self, who: str) -> str:
         return str(meta.read(self.world.place, who).get("tmux_session", ""))
+
+
+def is_early() -> bool:
+    return time.time() % 1.0 < EARLY

@@ -2,10 +2,14 @@
 
 from typing import NamedTuple
 
-from ibstatus.ops.simulation.plan import Act
+from ibstatus.ops.simulation.plan import REMOVALS, Act
 
 RUNNING, WAITING, COMPLETE, LIMITED, STOPPED = "running", "waiting", "complete", "rate_limited", "stopped"
+COMPACTING = "compacting"
 ASKING = {"question": "question", "plan": "plan"}  # permissions are given or denied by ib, whoever the agent is
+
+
+TROUBLE = "529 Overloaded"
 
 
 class Truth(NamedTuple):
@@ -19,11 +23,13 @@ class Truth(NamedTuple):
         return self.state == state and self.reason in ("", reason)
 
     def __str__(self) -> str:
-        return f"{self.state} ({self.reason})" if self.reason else self.state
+        return f"{self.state} ({self.reason})" if self.reason else self.state or "removed"
 
 
 IDLE = Truth(WAITING, "input")
 DONE = Truth(COMPLETE)
+UNCOMMITTED = Truth(WAITING, "uncommitted", hears=False)
+GONE = Truth("", hears=False)
 
 
 def orders(act: Act, mark: str, manager: str, reset: str) -> list[str]:
@@ -43,17 +49,22 @@ def orders(act: Act, mark: str, manager: str, reset: str) -> list[str]:
         "question": [f"ask Which one, {act.number}? | A | B", "wait"],
         "plan": [f"plan Do it, {act.number}", "wait"],
         "limit": [f"limit usage {reset}"],
+        "retry": [f"say A turn in trouble, {act.number}", f"hold {TROUBLE}"],
     }.get(act.fate, [])
 
 
 def after(act: Act, before: Truth, idle: Truth, *, yolo: bool = True) -> Truth:
     """The truth once this act has begun, or ended. `idle`: how its last turn ended. `yolo`: its dialogs stay open."""
     if act.ends:
-        return idle if act.fate in ("crash", "lost") else IDLE
+        return idle if act.fate in ("crash", "lost", *REMOVALS) else IDLE
     if act.fate in ("long", "escape"):
         return Truth(RUNNING, hears=False)
+    if act.fate == "retry":
+        return Truth(RUNNING, f"retrying: {TROUBLE}", hears=False)
     if act.fate in ASKING and yolo:
         return Truth(WAITING, ASKING[act.fate], hears=False)
+    if act.fate in REMOVALS:
+        return GONE
     if act.fate in ("crash", "lost"):
         return Truth(STOPPED, hears=False)
     if act.fate == "limit":

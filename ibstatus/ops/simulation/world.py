@@ -10,13 +10,14 @@ from collections.abc import Iterator
 
 from ibstatus.drivers import daemon, processes
 from ibstatus.errors import IbError
-from ibstatus.ops.simulation import clocked
+from ibstatus.ops.simulation import clocked, watcher
 from ibstatus.ops.simulation.clock import Clock
 from ibstatus.store import places
 
 SOCKET, PRIMARY = "ib", "sim-primary"
 SESSION = "00000000-0000-4000-8000-000000000001"
 DISORDER = "repeat=0.1,swap=0.05,drop=0.02"
+ROUNDS = 3  # what is killed may have started something meanwhile
 TEXT = "# Simulation\n\nTests run with make check.\n"
 PYTHON = """\
 #!/bin/sh
@@ -32,6 +33,7 @@ class World:
 
     def __init__(self, seed: int) -> None:
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="ib-sim-", dir="/tmp"))  # short: sockets lie in it
+        self.watching = watcher.beside(self.folder)
         self.root = self.folder + "/repo"
         for leaf in ("bin", "scripts", "orders", "tmux", "home", "repo", "claude"):
             os.mkdir(f"{self.folder}/{leaf}", 0o700)
@@ -68,6 +70,7 @@ class World:
         self.place = places.find(self.root)
         self.run("git", "add", "CLAUDE.md")
         self.run("git", "commit", "-q", "-m", "first")
+        self.first = self.run("git", "rev-parse", "HEAD").strip()
         self.run("ib", "init")
         self.run("ib", "hooks", "install")
         self.follows(PRIMARY)
@@ -81,9 +84,9 @@ class World:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 
-    def follows(self, who: str) -> None:
+    def follows(self, who: str, first: str = "") -> None:
         """This session does what its orders say."""
-        self.write(f"{self.folder}/scripts/{who}", f"orders {self.orders_of(who)}\n")
+        self.write(f"{self.folder}/scripts/{who}", f"{first}\norders {self.orders_of(who)}\n")
 
     def orders_of(self, who: str) -> str:
         return f"{self.folder}/orders/{who}"
@@ -106,20 +109,7 @@ class World:
         self.tried("tmux", "-L", socket, "send-keys", "-t", f"={session}:", *names)
 
     def processes(self) -> Iterator[tuple[int, list[str]]]:
-        """Every process that runs in this world, by its environment."""
-        mark = f"={self.folder}/".encode()
-        for leaf in os.listdir("/proc"):
-            if not leaf.isdigit() or int(leaf) == os.getpid():
-                continue
-            try:
-                with open(f"/proc/{leaf}/environ", "rb") as file:
-                    inside = mark in file.read()
-                with open(f"/proc/{leaf}/cmdline", "rb") as file:
-                    words = [os.fsdecode(word) for word in file.read().split(b"\0")]
-            except OSError:
-                continue
-            if inside and any(words):
-                yield int(leaf), words
+        return processes_in(self.folder)
 
     def poke(self) -> None:
         """After a leap: whoever sleeps until a time looks at the clock. SIGCHLD means nothing to anybody else."""
@@ -130,20 +120,44 @@ class World:
         os.utime(self.root + "/.ittybitty.json")
 
     def close(self, *, keep: bool) -> None:
-        for socket in (SOCKET, "sim"):
-            try:
-                processes.run(["tmux", "-L", socket, "kill-server"], self.folder, self.env)
-            except OSError:
-                pass
         try:
             daemon.stop(places.find(self.root))
         except IbError:
             pass  # it never became a repository
-        for pid, _ in list(self.processes()):
-            signalled(pid, signal.SIGKILL)
+        clear(self.folder, keep=keep)
         self.clock.close()
-        if not keep:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        watcher.dismiss(self.watching)
+
+
+def clear(folder: str, *, keep: bool = False) -> None:
+    """All that runs there, and the files."""
+    for socket in (SOCKET, "sim"):
+        try:
+            processes.run(["tmux", "-L", socket, "kill-server"], "/", {**os.environ, "TMUX_TMPDIR": folder + "/tmux"})
+        except OSError:
+            pass
+    for _ in range(ROUNDS):
+        for pid, _ in list(processes_in(folder)):
+            signalled(pid, signal.SIGKILL)
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def processes_in(folder: str) -> Iterator[tuple[int, list[str]]]:
+    """Every process that runs in this world, by its environment."""
+    mark = f"={folder}/".encode()
+    for leaf in os.listdir("/proc"):
+        if not leaf.isdigit() or int(leaf) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{leaf}/environ", "rb") as file:
+                inside = mark in file.read()
+            with open(f"/proc/{leaf}/cmdline", "rb") as file:
+                words = [os.fsdecode(word) for word in file.read().split(b"\0")]
+        except OSError:
+            continue
+        if inside and any(words):
+            yield int(leaf), words
 
 
 def signalled(pid: int, number: int) -> None:

@@ -1,0 +1,85 @@
+"""Which rest of an agent is another one, and whose news several readers have."""
+
+from msgspec.structs import replace
+
+from ibstatus.rules import episodes, notices
+from tests.rules.test_notices import NOW, Watched, agent, words, worker
+
+
+def test_a_client_that_is_begun_again_is_no_news_until_it_has_run() -> None:
+    """Each `ib resume` begins one."""
+    for before in (worker("w", "running", since=NOW - 9), worker("w", "waiting", "input", since=NOW - 9, said="hm")):
+        watched = Watched()
+        watched.look(before)
+        watched.look(worker("w", "stopped", "paused"))
+        watched.look(worker("w", "creating"))
+        assert watched.look(worker("w", "waiting", "input", since=NOW + 9)) == []
+        assert watched.look(worker("w", "waiting", "input", since=NOW + 90)) == []  # and again
+        watched.look(worker("w", "running", since=NOW + 95))
+        assert len(watched.look(worker("w", "waiting", "input", since=NOW + 99))) == 1
+
+
+def test_one_look_that_misses_an_agent_forgets_nothing() -> None:
+    watched = Watched()
+    done = worker("w", "complete", said="so", created=NOW - 50)
+    assert len(watched.look(done)) == 1
+    watched.look()
+    assert watched.look(done) == []
+    watched.look()
+    assert len(watched.look(replace(done, created=NOW + 5, since=NOW + 9))) == 1  # another one of that name
+
+
+def test_a_silent_end_after_another_prompt_is_told_again() -> None:
+    watched = Watched()
+    silent = worker("w", "waiting", "input", silent=True, said="one")
+    assert len(watched.look(silent)) == 1
+    watched.known = {"w": replace(watched.known["w"], nudges=1, nudged=NOW + 60)}
+    assert watched.look(replace(silent, since=NOW + 70, said="two")) == []  # the nudge's own turn
+    assert len(watched.look(replace(silent, since=NOW + 300, said="three"))) == 1
+    watched.known = {"w": replace(watched.known["w"], nudges=1, nudged=NOW + 360)}
+    watched.look(worker("w", "complete", since=NOW + 370, said="done"))
+    assert len(watched.look(replace(silent, since=NOW + 400, said="four"))) == 1
+
+
+def test_what_it_asks_in_between_ends_no_turn() -> None:
+    watched = Watched()
+    watched.look(worker("w", "running", since=NOW))
+    watched.look(worker("w", "waiting", "question", since=NOW + 5, asks="Which?"))
+    watched.look(worker("w", "running", since=NOW + 9))
+    assert watched.known["w"].ran == NOW
+    watched.look(worker("w", "waiting", "input", since=NOW + 10))
+    watched.look(worker("w", "running", since=NOW + 20))
+    assert watched.known["w"].ran == NOW + 20
+
+
+def test_a_dialog_reaches_the_primary_too() -> None:
+    boss = agent("m", "running")
+    asking = worker("w", "waiting", "permission", manager="m", asks="Bash make")
+    found = words(boss, asking)
+    assert found == [
+        "m<letter: [hook]: Your subtask w is waiting (permission): Bash make",
+        "<waiting: Agent w (worker of m) is waiting (permission): Bash make (ib attach w)",
+    ]
+    due, _ = notices.due(notices.View([boss, asking], episodes.seen([boss, asking], {}, NOW, True)))
+    assert not any(notice.counts for notice in due)
+
+
+def test_workers_that_stop_together_are_told_to_their_manager_in_one_letter() -> None:
+    gone = [worker(name, "stopped", "was killed", manager="m") for name in "abc"]
+    assert words(agent("m", "running"), *gone, worker("d", "stopped", "was killed")) == [
+        "m<letter: [hook]: 3 of your subtasks stopped (a, b, c); ib resume a b c",
+        "<waiting: Agent d stopped (was killed); ib resume d",
+    ]
+    found, _ = notices.due(notices.View(gone, episodes.seen(gone, {}, NOW, True)))
+    assert [notice.counts for notice in found] == [False]
+
+
+def test_a_dialog_over_a_rest_that_was_told_does_not_make_it_news_again() -> None:
+    watched = Watched()
+    done = worker("w", "complete", said="did it")
+    assert len(watched.look(done)) == 1
+    for reason in ("suspended", "permission"):
+        assert len(watched.look(worker("w", "waiting", reason, since=NOW + 9, asks="x"))) == 1
+        assert watched.look(done) == []
+    watched.look(worker("w", "running", since=NOW + 20))
+    assert len(watched.look(replace(done, since=NOW + 30))) == 1
