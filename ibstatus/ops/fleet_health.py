@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 
+import ibstatus
 from ibstatus.model.records import Finding
-from ibstatus.ops import fleet, resume_all
+from ibstatus.ops import resume_all
 from ibstatus.rules import health, recovery
-from ibstatus.store import places
+from ibstatus.store import places, snapshot
 from ibstatus.store import screen_rules as rules
 
 
 def cut_off(place: places.Place) -> Iterator[Finding]:
-    names = resume_all.cut_off(place, fleet.show(place).agents)
+    """By what was published last: a look of our own would write."""
+    published = snapshot.read(place, ibstatus.__version__)
+    names = resume_all.cut_off(place, published[0].agents) if published is not None else []
     if names:
         yield Finding("note", "agents", recovery.notice(len(names)), "ib resume --all")
 

@@ -69,6 +69,8 @@ def of_session(known: Known, now: float) -> Evidence:
         return Evidence(evidence.SESSION, "", at=seen, seen=seen, note="it never had a session of ours")
     if known.told is None and known.meta.get("started") is None and is_young(known.meta, now):
         return Evidence(evidence.SESSION, "", at=seen, seen=seen, note="its session has not begun")
+    if sight is not None and seen < max(began_of(known.meta) or 0.0, known.told.at if known.told is not None else 0.0):
+        return Evidence(evidence.SESSION, "", at=seen, seen=seen, note="it was not there before it began or spoke last")
     dead = sight is not None and sight.there and sight.dead
     note = "nothing runs in its session any more" if dead else "its session is gone"
     return Evidence(evidence.SESSION, "stopped", at=now, seen=seen, note=note)

@@ -58,7 +58,7 @@ class Publisher:
             self.scanner.forget()
         if slept or self.scanner.is_new() or now.mono >= self.scanner.again():
             self.scanner.tick(now)
-        return self.scanner.seen(now)
+        return self.scanner.confirmed()
 
     def publish(self, seen: fleet.Seen, now: duties.Clock) -> None:
         self.seq += 1

@@ -11,7 +11,7 @@ from ibstatus.model.records import Agent
 from ibstatus.ops.sight import Target, parsed, text_of
 from ibstatus.rules import sights
 from ibstatus.rules.duties import Clock
-from ibstatus.rules.fleet import is_young
+from ibstatus.rules.fleet import is_over, is_young
 from ibstatus.rules.sights import Sight
 from ibstatus.store import places, screen_rules
 from ibstatus.supervisor.log import Log
@@ -51,6 +51,7 @@ class Server:
     def __init__(self, socket: str, name: str) -> None:
         self.connection = Connection(socket, name)
         self.listed = b""
+        self.asked = 0.0
         self.panes: dict[str, Seen] = {}
 
 
@@ -147,14 +148,18 @@ class Scanner:
         return self.due if self.targets else float("inf")
 
     def is_at_odds(self, now: Clock) -> bool:
-        published = self.published
-        return any(sights.is_in_doubt(sight, published.get(name), now.wall) for name, sight in self.sights.items())
+        return any(self.is_odd(name, now) for name in self.sights)
+
+    def is_odd(self, agent: str, now: Clock) -> bool:
+        sight = self.sights.get(agent)
+        return sight is not None and sights.is_in_doubt(sight, self.published.get(agent), now.wall)
 
     def scan(self, server: Server, targets: Sequence[Target], now: Clock) -> bool:
         replies = server.connection.ask([LIST])
         if replies is None or (replies and not replies[0].ok):
             return self.unseen(server, targets, now)
         listed = replies[0].data if replies else b""
+        server.asked = now.wall
         if listed != server.listed or not listed:
             server.panes, ours = panes_of(listed)
             server.listed = listed
@@ -191,8 +196,8 @@ class Scanner:
             screen.again = now.mono + sights.settled_in(now.wall)
             self.settled = min(self.settled, screen.again)
             wanted.append((target, pane, screen))
-        elif screen.again and now.mono >= screen.again:
-            screen.again = 0.0
+        elif screen.again and (now.mono >= screen.again or self.is_odd(target.agent, now)):
+            screen.again = 0.0 if now.mono >= screen.again else screen.again
             wanted.append((target, pane, screen))
         else:
             self.settled = min(self.settled, screen.again or self.settled)
@@ -204,7 +209,10 @@ class Scanner:
         before = self.sights.get(target.agent)
         found = Sight(pane is not None, dead=pane is not None)
         if before is not None and sights.same(before, found):
-            return False
+            shown = self.published.get(
+                target.agent
+            )  # it may have begun anew, or spoken, after the list before this one
+            return target.is_ours and shown is not None and not is_over(shown)
         return self.note(target, found, now)
 
     def unchanged(self, target: Target, pane: Seen, screen: Screen, now: Clock) -> bool:
@@ -255,9 +263,16 @@ class Scanner:
         self.sights[target.agent] = sights.after(before, found, now.wall)
         return before is None or not sights.same(before, found)
 
-    def seen(self, now: Clock) -> dict[str, Sight]:
-        """All sights; the last list of panes has confirmed each that could be asked for."""
-        return {name: sight._replace(seen=now.wall) if sight.there else sight for name, sight in self.sights.items()}
+    def confirmed(self) -> dict[str, Sight]:
+        """All sights. The last list of panes has confirmed each whose pane is as it was, but for one that may have been
+        drawn once more within the second of its capture."""
+        found = dict(self.sights)
+        for name, sight in self.sights.items():
+            screen, target = self.screens.get(name), self.targets.get(name)
+            server = self.servers.get(target.socket) if target is not None else None
+            if server is not None and sight.there is not None and (screen is None or not screen.again):
+                found[name] = sight._replace(seen=max(sight.seen, server.asked))
+        return found
 
     def close(self) -> None:
         for server in self.servers.values():

@@ -5,6 +5,7 @@ import pytest
 from ibstatus.model.records import Agent
 from ibstatus.rules import evidence, fleet
 from ibstatus.rules.fleet import Known, Told
+from ibstatus.rules.sights import Sight
 
 NOW = 1_700_000_000.0
 
@@ -130,3 +131,16 @@ def test_what_its_hooks_say_again_has_begun_again() -> None:
     assert fleet.since(again, before) == NOW + 9
     assert fleet.since(again._replace(at=NOW + 0.5), before) == NOW
     assert fleet.since(again._replace(source=evidence.SCREEN), before) == NOW
+
+
+@pytest.mark.parametrize(
+    ("seen", "state"), [(NOW - 3, "running"), (NOW - 1.5, "running"), (NOW - 0.5, "stopped")], ids=str
+)
+def test_a_list_from_before_it_began_or_spoke_proves_no_end(seen: float, state: str) -> None:
+    one = known("a", told=Told("running", "", NOW - 1), sight=Sight(False, seen=seen))
+
+    assert rule_of(one._replace(meta={**one.meta, "started": NOW - 2})) == state
+
+
+def rule_of(one: Known) -> str:
+    return fleet.fleet([one], {}, NOW)[0].state

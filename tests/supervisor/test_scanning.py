@@ -113,7 +113,7 @@ def test_what_is_at_odds_is_looked_at_soon_and_each_time_told(scan: Scan, screen
     assert scan.tick()
     assert scan.scanner.due == pytest.approx(scan.mono + 0.4)
     assert scan.tick(0.4)
-    sight = scan.scanner.seen(scan.clock())["a"]
+    sight = scan.scanner.confirmed()["a"]
     assert sight.seen - sight.at == pytest.approx(0.4)
     assert not scan.tick(10)
 
@@ -291,3 +291,15 @@ def test_one_that_cannot_be_looked_at_hides_nobody(scan: Scan, screens: None) ->
     scan.tick()
     assert scan.scanner.sights["b"].shown is not None
     assert "scan of a" in scan.scanner.log.standing
+
+
+def test_a_sight_is_as_old_as_what_confirms_it(scan: Scan, screens: None) -> None:
+    """Drawn once more within the second of its capture, it would look just the same in a list."""
+    scan.add("a", published="waiting")
+    scan.tick()
+    seen = scan.scanner.confirmed()["a"].seen
+    scan.mono += 1.5
+
+    assert scan.scanner.confirmed()["a"].seen == seen
+    scan.tick()
+    assert scan.scanner.confirmed()["a"].seen > seen
