@@ -9,6 +9,7 @@ import pytest
 
 from ibstatus.drivers import clients, tmux
 from ibstatus.ops import command, rouse
+from ibstatus.rules import rousing
 from tests.peers.hooks import Hooks
 from tests.peers.messages_api import MessagesApi, Turn
 from tests.peers.tui import Tui
@@ -52,7 +53,7 @@ def test_an_idle_session_compacts(tui, api: MessagesApi, hooks: Hooks, seated) -
     session.keys("C-u")
     session.until(lambda: seat.screen().takes_text)
 
-    assert command.sent(seat, command.COMPACT) == "delivered"
+    assert command.sent(seat, rousing.COMPACT) == "delivered"
 
     session.until(lambda: hooks.fired("PostCompact"))
     assert [fired.payload["trigger"] for fired in hooks.fired("PreCompact")] == ["manual"]

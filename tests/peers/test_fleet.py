@@ -174,7 +174,7 @@ def test_talk_reaches_an_agent_whatever_it_is_at(fleet, api: MessagesApi, repo, 
     assert fleet("send", "w1", "--json", "--", hostile).json()["state"] == "delivered"
     until_shown(lambda: cast.has_heard("w1", "second") and state_of(fleet, "w1") == "waiting", repo, tmux)
 
-    name = tmux("list-sessions", "-F", "#{session_name}").split()[0]
+    name = next(name for name in tmux("list-sessions", "-F", "#{session_name}").split() if name.endswith("-w1"))
     tmux("send-keys", "-t", f"={name}:", "-l", "a half-typed draft")
     until_shown(lambda: "half-typed draft" in screens(repo, tmux), repo, tmux)
     assert fleet("send", "w1", "--json", "while you type").json()["state"] == "draft"
