@@ -1,6 +1,7 @@
 """Run the measurements and print them as the README's table:  python -m bench [--readme] [PART]...
 
-The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn scan tick listing latency states sim.
+The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn scan tick listing latency states
+titles sim.
 """
 
 import re
@@ -26,6 +27,7 @@ from bench import (
     states,
     storm,
     tick,
+    titles,
     wake,
 )
 
@@ -47,6 +49,7 @@ PARTS = {
     "listing": listing.measure,
     "latency": latency.measure,
     "states": states.measure,
+    "titles": titles.measure,
     "sim": sim.measure,
 }
 README = Path(__file__).resolve().parent.parent / "README.md"

@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "doctor": ("setup", "doctor", SETUP),
     "hooks": ("hooks", "hooks", SETUP),
     "config": ("config", "config", SETUP),
+    "titles": ("titles", "titles", SETUP),
     "completion": ("setup", "completion", SETUP),
     "demo": ("demo", "demo", SETUP),
     "sim": ("sim", "sim", SETUP),

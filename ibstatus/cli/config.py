@@ -8,6 +8,7 @@ from click.shell_completion import CompletionItem
 from ibstatus.cli import calling, output, watched
 from ibstatus.errors import IbError, UsageError
 from ibstatus.ops import config as ops
+from ibstatus.ops import title_hooks
 from ibstatus.rules import lines, settings, settings_text
 from ibstatus.store import places
 
@@ -161,6 +162,7 @@ def set_(ctx: click.Context, key: str, value: str, user: bool) -> int:
     warn(answer.notes)
     watched.keep_agents_watched(at)
     output.data(f"Set {key} = {settings_text.bare(answer.value)}")
+    followed(at, key, in_user(ctx, user))
     return 0
 
 
@@ -174,6 +176,7 @@ def unset(ctx: click.Context, key: str, user: bool) -> int:
     gone = ops.unset(at, calling.caller(at), key, in_user(ctx, user))
     watched.keep_agents_watched(at)
     output.data(f"Unset {key}" if gone else f"{key} is not set here")
+    followed(at, key, in_user(ctx, user))
     return 0
 
 
@@ -203,6 +206,13 @@ def remove(ctx: click.Context, key: str, value: str, user: bool) -> int:
     warn(answer.notes)
     output.data(f"Removed '{value}' from {key}" if answer.value else f"Value '{value}' not found in {key}")
     return 0
+
+
+def followed(at: places.Place, key: str, for_all: bool) -> None:
+    """Which events run hooks depends on this one key."""
+    said = title_hooks.follow(at, for_all) if key == title_hooks.KEY else ""
+    if said:
+        output.talk(said)
 
 
 def warn(notes: list[Any]) -> None:

@@ -132,16 +132,25 @@ def show_remains(remains: list[str]) -> None:
 
 
 @click.command(short_help="Look whether everything works, and say what to do")
+@click.argument("what", type=click.Choice(("titles",)), required=False)
 @as_json
-def doctor(json: bool) -> int:
+def doctor(what: str | None, json: bool) -> int:
     """Check the machine, the repository and .ittybitty, a line a check: ok, note, warn or fail. Changes nothing.
+
+    With `titles`: how wide each glyph of the window titles is in your tmux and, outside of tmux, in this terminal;
+    and which set of glyphs to use.
 
     Exit 1 when a check fails.
 
     \b
-    Example:
+    Examples:
       ib doctor
+      ib doctor titles
     """
+    if what == "titles":
+        from ibstatus.cli import titles
+
+        return titles.widths(json)
     findings = examination.examine(places.here)
     if json:
         output.as_json(findings)

@@ -13,6 +13,7 @@ HOOKS = {
     "cwd-changed": OPEN,
     "inject-status": OPEN,
     "agent-status": OPEN,
+    "notify-tmux": OPEN,
     "agent-path": GUARD,
     "main-path": OPEN,
     "permission-request": REQUEST,
@@ -66,12 +67,13 @@ def run(argv: list[str]) -> int:
 
 
 def is_told_elsewhere(event: Event) -> bool:
-    """The plugin's hooks have nothing to do in an agent, nor where `ib hooks install` has put the same ones."""
-    if event.place is None or event.place.agent:
+    """The plugin's hooks have nothing to do in an agent, nor where `ib hooks install` has put the same ones. Titles are
+    for every session, also where ib is not in use."""
+    if event.place.agent if event.place is not None else event.hook != "notify-tmux":
         return True
     from ibstatus.store import hook_marks
 
-    return hook_marks.installed(event.hook, event.place.root)
+    return hook_marks.installed(event.hook, event.place.root if event.place is not None else "")
 
 
 def failed(fails: str, event: Event | None, what: str) -> int:

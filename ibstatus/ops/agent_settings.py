@@ -32,7 +32,9 @@ def written(place: places.Place, agent: str) -> str:
     path = client_settings.path_of(place)
     base = (client_settings.content(path) or b"").decode("utf-8", "replace")
     tasks = hook_status.status(place).intercept == "installed"  # a manager's Tasks become its workers
-    wanted = agent_settings.Agent(agent, role, place.root, place.common, meta.get("yolo") is True, tasks)
+    titles = str(known.value(hook_status.TITLES_KEY))
+    yolo = meta.get("yolo") is True
+    wanted = agent_settings.Agent(agent, role, place.root, place.common, yolo, tasks, titles)
     own = agent_settings.Permissions(*(tuple(listed(meta.get(kind))) for kind in ("allow", "deny")))
     sources = (agent_settings.Permissions(allow, deny), own)
     made = clients.of(meta).settings(wanted, base, hook_status.here(), *sources, path=path)

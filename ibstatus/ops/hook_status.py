@@ -10,12 +10,13 @@ from ibstatus.errors import IbError, quoted
 from ibstatus.model.records import Finding
 from ibstatus.rules import health, hook_commands, hook_edits, hook_settings, lines, listing
 from ibstatus.rules.hook_settings import INTERCEPT, MAIN, State
-from ibstatus.store import agents, client_settings, disk, hook_log, places, removal, rungs
+from ibstatus.store import agents, client_settings, config, disk, hook_log, places, removal, rungs
 
 BOM = "\ufeff"
 PLUGIN = "ib"
 KINDS = (MAIN, INTERCEPT)
 INSTALL = "ib hooks install"
+TITLES_KEY = "tmux.titles"
 
 
 class OneHook(msgspec.Struct, frozen=True):
@@ -47,9 +48,18 @@ def here() -> hook_commands.Program:
     return sys.executable, stub
 
 
+def titles_of(place: places.Place) -> str:
+    """When window titles change here."""
+    return str(config.value(place, TITLES_KEY))
+
+
+def wanted(place: places.Place, kind: str = MAIN) -> list[hook_settings.Wanted]:
+    return hook_settings.wanted(here(), kind, titles_of(place))
+
+
 def status(place: places.Place) -> Status:
     path = client_settings.path_of(place)
-    main, intercept = (hook_settings.wanted(here(), kind) for kind in KINDS)
+    main, intercept = (wanted(place, kind) for kind in KINDS)
     values, problem = None, ""
     try:
         values = strict_values(place, client_settings.content(path))
@@ -134,7 +144,8 @@ def hooks(place: places.Place) -> Iterator[Finding]:
             INSTALL,
         )
     else:
-        text = "of another ib, or of another place" if known.status == "outdated" else "not all of them are there"
+        text = "of another ib, another place or another mode of window titles"
+        text = text if known.status == "outdated" else "not all of them are there"
         yield Finding("warn", "hooks", f"{known.file}: {text}", INSTALL)
 
 

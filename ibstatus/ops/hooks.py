@@ -9,6 +9,7 @@ import msgspec
 import ibstatus
 from ibstatus.drivers import git
 from ibstatus.errors import IbError
+from ibstatus.ops import hook_status, titles
 from ibstatus.ops.hook_status import BOM, KINDS, here, off_in, refusal, strict_values, text_of, values_of
 from ibstatus.rules import hook_commands, hook_edits, hook_settings, identity
 from ibstatus.rules.hook_settings import MAIN, Wanted
@@ -29,12 +30,12 @@ class Installed(msgspec.Struct, frozen=True):
 def install(place: places.Place, caller: identity.Caller, kind: str = MAIN) -> Installed:
     """Once more is fine: what is missing comes in, what is of another version is brought up to date."""
     refuse_agent(place, caller)
-    wanted = hook_settings.wanted(here(), kind)
+    here()  # what has no place is refused before anything is made
     home.enter(place)
     remember()
     compiled()
     with locks.Lock(place.lock("setup")):
-        changed = put_in(place, wanted, kind)
+        changed = put_in(place, hook_status.wanted(place, kind), kind)
         kept_out_by, notes = out_of_sight(place)
     path = client_settings.path_of(place)
     notes += doubts(place, values_of(place, path))
@@ -99,10 +100,14 @@ def uninstall(place: places.Place, caller: identity.Caller, kind: str = MAIN) ->
     path = client_settings.path_of(place)
     data, noted = client_settings.content(path), client_settings.known(place)
     if noted is None and (data is None or not hook_settings.ours(strict_values(place, data))):
-        return Installed(path, False, found=data is not None, notes=old_entries(values_of(place, path)))
-    home.enter(place)
-    with locks.Lock(place.lock("setup")):
-        return taken_out(place, (kind,))
+        done = Installed(path, False, found=data is not None, notes=old_entries(values_of(place, path)))
+    else:
+        home.enter(place)
+        with locks.Lock(place.lock("setup")):
+            done = taken_out(place, (kind,))
+    if kind == MAIN:
+        titles.give_back(place.root)  # in any case: the one before may have been killed right here
+    return done
 
 
 def taken_out(place: places.Place, kinds: tuple[str, ...]) -> Installed:

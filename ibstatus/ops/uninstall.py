@@ -6,7 +6,7 @@ from shlex import quote
 from ibstatus.drivers import daemon, git_kept
 from ibstatus.errors import IbError
 from ibstatus.model.records import GivenBack, Left, Loss
-from ibstatus.ops import block, fleet, hide, hooks, node, recover
+from ibstatus.ops import block, fleet, hide, hooks, node, recover, titles
 from ibstatus.rules import identity
 from ibstatus.rules.removal_text import counted
 from ibstatus.store import (
@@ -91,6 +91,7 @@ def uninstall(place: places.Place, caller: identity.Caller) -> Left:
         if disk.exists(place.home):
             held.enter_context(locks.Lock(place.lock(daemon.LOCK)))  # none begins anew meanwhile
         settings = hooks.take_out(place)
+        titles.give_back(place.root)
         page = block.take_out(place)
         still_open(place)
         noted = [*(one for one in (settings, page) if one is not None), *hide.unhide(place)]

@@ -39,7 +39,8 @@ class Permissions(NamedTuple):
 
 
 class Agent(NamedTuple):
-    """For whom it is. `root`: the main checkout; `common`: its git directory; `intercepts`: Tasks become agents."""
+    """For whom it is. `root`: the main checkout; `common`: its git directory; `intercepts`: Tasks become agents;
+    `titles`: when its window's title changes."""
 
     id: str
     role: str
@@ -47,6 +48,7 @@ class Agent(NamedTuple):
     common: str
     yolo: bool = False
     intercepts: bool = False
+    titles: str = hook_settings.STOP_ONLY
 
     @property
     def folder(self) -> str:
@@ -98,7 +100,7 @@ def wanted(agent: Agent, program: hook_commands.Program) -> Json:
     before = [{"matcher": "*", "hooks": [guard]}]
     if agent.intercepts and agent.role == "manager":
         before.append({"matcher": "Agent|Task", "hooks": [quiet(program, "intercept-task", agent.id)]})
-    return {
+    events: Json = {
         "PreToolUse": before,
         "PermissionRequest": [{"matcher": "*", "hooks": [status if agent.yolo else request]}],
         "SessionStart": [{"hooks": [quiet(program, "session-start", agent.id)]}],
@@ -106,6 +108,10 @@ def wanted(agent: Agent, program: hook_commands.Program) -> Json:
         "PostToolBatch": [{"hooks": [inject]}],
         **{event: [{"hooks": [status]}] for event in WHAT_IT_DOES},
     }
+    title = quiet(program, hook_settings.TITLES, agent.id)
+    for event in hook_settings.TITLE_EVENTS[agent.titles]:
+        events[event] = [*events.get(event, ()), {"hooks": [title]}]
+    return events
 
 
 def quiet(program: hook_commands.Program, hook: str, agent: str) -> Json:

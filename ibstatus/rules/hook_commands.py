@@ -13,6 +13,8 @@ STUB = "/ibstatus/hooks/stub.py"
 RUNG = "[ib] News from your agents. It stands in this turn's context; if not, run: ib messages; ib questions"
 GONE = "ib's guard cannot run (ib was moved or removed), so nothing is allowed. Say so and end your turn with WAITING"
 PLUGIN = '"${CLAUDE_PLUGIN_ROOT}/hooks/run"'
+TITLES = "notify-tmux"
+IN_TMUX = '[ -n "$TMUX_PANE" ] && '
 
 Program = tuple[str, str]
 
@@ -26,7 +28,12 @@ def started(program: Program, hook: str, *args: str) -> str:
 def quiet(program: Program, hook: str, *args: str) -> str:
     """A hook that may only add: whatever happens to it, the session goes on as if it were not there."""
     run = started(program, hook, *map(quoted, args))
-    return f"{{ [ -r {quoted(program[1])} ] && {run}; cat >/dev/null; }} 2>/dev/null; exit 0{MARK}"
+    return f"{{ {only_if(hook)}[ -r {quoted(program[1])} ] && {run}; cat >/dev/null; }} 2>/dev/null; exit 0{MARK}"
+
+
+def only_if(hook: str) -> str:
+    """Out of tmux there is no window, and nothing is started for it."""
+    return IN_TMUX if hook == TITLES else ""
 
 
 def bell(program: Program, hook: str, *, client: bool = False) -> str:
@@ -57,7 +64,7 @@ def strict(run: str, no: str) -> str:
 def of_plugin(hook: str) -> str:
     """The same for the plugin, where `hooks/run` looks for the program. It may be half written by an update, and a
     shell that cannot read a script exits 2: so the line judges it as well."""
-    return f"{{ [ -r {PLUGIN} ] && sh {PLUGIN} {hook}; cat >/dev/null; }} 2>/dev/null; exit 0{MARK}"
+    return f"{{ {only_if(hook)}[ -r {PLUGIN} ] && sh {PLUGIN} {hook}; cat >/dev/null; }} 2>/dev/null; exit 0{MARK}"
 
 
 def bell_of_plugin(hook: str, *, client: bool = False) -> str:

@@ -32,6 +32,11 @@ QUIET = (
     ("PreToolUse", "Bash", "main-path"),
     *((event, "", "agent-status") for event in STATUS_EVENTS),
 )
+TITLES = hook_commands.TITLES
+STOP_ONLY = "stop-only"
+AT_STOPS = ("SessionStart", "PostToolBatch", "Stop", "StopFailure", "SubagentStop", "SessionEnd")
+AT_ONCE = ("UserPromptSubmit", "PreToolUse", "PermissionRequest", "Notification")
+TITLE_EVENTS = {STOP_ONLY: AT_STOPS, "real-time": AT_STOPS + AT_ONCE, "off": ()}  # by what tmux.titles says
 OLD_HOOKS = ("main-path", "inject-status", "session-start", "intercept-task", "agent-status", "agent-path")
 
 
@@ -60,8 +65,8 @@ class Mine(NamedTuple):
     value: Json
 
 
-def wanted(program: hook_commands.Program, kind: str = MAIN) -> list[Wanted]:
-    """For the primary's settings file."""
+def wanted(program: hook_commands.Program, kind: str = MAIN, titles: str = STOP_ONLY) -> list[Wanted]:
+    """For the primary's settings file. `titles`: when window titles change."""
     if kind == INTERCEPT:
         line = hook_commands.quiet(program, INTERCEPTOR)
         return [Wanted("PreToolUse", "Agent|Task", INTERCEPTOR, ordinary(line))]
@@ -69,16 +74,23 @@ def wanted(program: hook_commands.Program, kind: str = MAIN) -> list[Wanted]:
         *(Wanted(event, matcher, hook, ordinary(hook_commands.quiet(program, hook))) for event, matcher, hook in QUIET),
         waiter(hook_commands.bell(program, "wait-for-news", client=True)),
         watcher(hook_commands.bell(program, "queue-changed")),
+        *of_titles(hook_commands.quiet(program, TITLES), titles),
     ]
 
 
 def wanted_by_plugin() -> list[Wanted]:
-    """For hooks/hooks.json, which is the same on every machine."""
+    """For hooks/hooks.json, which is the same on every machine and so knows no other mode of titles."""
     return [
         *(Wanted(event, matcher, hook, ordinary(hook_commands.of_plugin(hook))) for event, matcher, hook in QUIET),
         waiter(hook_commands.bell_of_plugin("wait-for-news", client=True)),
         watcher(hook_commands.bell_of_plugin("queue-changed")),
+        *of_titles(hook_commands.of_plugin(TITLES), STOP_ONLY),
     ]
+
+
+def of_titles(command: str, mode: str) -> list[Wanted]:
+    """Behind all others, so that another mode leaves these in their places."""
+    return [Wanted(event, "", TITLES, ordinary(command)) for event in TITLE_EVENTS[mode]]
 
 
 def ordinary(command: str) -> Json:
@@ -143,11 +155,12 @@ def state_of_one(values: object, want: Wanted) -> State:
 
 
 def state_of(values: object, hooks: list[Wanted], kind: str = MAIN) -> State:
-    """`outdated` goes before `partial`: another version had other events."""
+    """`outdated` goes before `partial`: another version had other events, and so has another mode of titles."""
     states = {state_of_one(values, want) for want in hooks}
+    missing = {want.hook for want in hooks if state_of_one(values, want) == "not-installed"}
     known = {want.key for want in hooks}
     stale = any((mine.event, mine.hook) not in known for mine in ours(values) if is_of(kind, mine.hook))
-    if stale or "outdated" in states:
+    if stale or "outdated" in states or missing == {TITLES}:
         return "outdated"
     return "partial" if len(states) > 1 else states.pop()
 

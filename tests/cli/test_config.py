@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from ibstatus.rules import settings
-from ibstatus.store import places
+from ibstatus.ops import config, hooks, title_hooks
+from ibstatus.rules import hook_settings, identity, settings
+from ibstatus.store import client_settings, places
 from tests.conftest import Done
+from tests.store.test_races import Child
 
 Ib = Callable[..., Done]
 DENY = "permissions.worker.deny"
@@ -271,3 +274,112 @@ def test_completion(ib: Ib, typed: str, offered: set[str]) -> None:
     done = ib(env={"_IB_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)})
 
     assert {line.partition(",")[2] for line in done.out.splitlines()} == offered
+
+
+class TestTitles:
+    """Which events run hooks depends on tmux.titles: those that are installed follow it."""
+
+    KEY = "tmux.titles"
+    PERSON = identity.Caller(identity.PERSON, "user")
+    USERS = '{\r\n\t"hooks": { "Stop": [ {"hooks":[{"type":"command","command":"x"}]} ], "SessionEnd": [] }\r\n}'
+
+    @pytest.fixture
+    def hooks_file(self, repo: places.Place) -> Path:
+        return Path(client_settings.path_of(repo))
+
+    def events(self, hooks_file: Path) -> set[str]:
+        mine = hook_settings.ours(json.loads(hooks_file.read_text()))
+        return {one.event for one in mine if one.hook == hook_settings.TITLES}
+
+    def test_installed_hooks_follow_and_every_byte_comes_back(self, ib: Ib, hooks_file: Path) -> None:
+        hooks_file.parent.mkdir()
+        hooks_file.write_bytes(self.USERS.encode())
+        ib("hooks", "install")
+        stop_only = hooks_file.read_bytes()
+        for mode in ("real-time", "off", "stop-only"):
+            done = ib("config", "set", self.KEY, mode)
+            assert done == Done(0, f"Set {self.KEY} = {mode}\n", f"The hooks in {hooks_file} follow it\n")
+            assert ib("hooks", "status").out == "installed\n"
+            assert self.events(hooks_file) == {*hook_settings.TITLE_EVENTS[mode]}
+            assert ib("config", "set", self.KEY, mode) == Done(0, f"Set {self.KEY} = {mode}\n", "")
+        assert hooks_file.read_bytes() == stop_only
+        ib("config", "set", self.KEY, "real-time")
+        done = ib("config", "unset", self.KEY)
+        assert done == Done(0, f"Unset {self.KEY}\n", f"The hooks in {hooks_file} follow it\n")
+        assert hooks_file.read_bytes() == stop_only
+        assert ib("config", "set", "tmux.glyphs", "safe").err == ""
+
+        ib("config", "set", self.KEY, "real-time")
+        ib("hooks", "uninstall")
+        assert hooks_file.read_bytes() == self.USERS.encode()
+
+    def test_what_the_user_took_out_stays_out(self, ib: Ib, hooks_file: Path) -> None:
+        ib("hooks", "install")
+        value = json.loads(hooks_file.read_text())
+        del value["hooks"]["CwdChanged"]
+        hooks_file.write_text(json.dumps(value, indent=2))
+
+        assert "follow it" in ib("config", "set", self.KEY, "real-time").err
+
+        assert "CwdChanged" not in json.loads(hooks_file.read_text())["hooks"]
+        assert self.events(hooks_file) == {*hook_settings.TITLE_EVENTS["real-time"]}
+        assert ib("hooks", "status").out == "partial\n"
+
+    def test_for_all_repositories(self, ib: Ib, hooks_file: Path, tmp_path: Path) -> None:
+        ib("hooks", "install")
+        done = ib("config", "set", "-g", self.KEY, "real-time")
+        assert done.err == f"The hooks in {hooks_file} follow it; in other repositories: ib hooks install\n"
+        assert self.events(hooks_file) == {*hook_settings.TITLE_EVENTS["real-time"]}
+        assert ib("config", "set", self.KEY, "off").err == f"The hooks in {hooks_file} follow it\n"
+
+        done = ib("config", "unset", "-g", self.KEY)
+        assert (done.code, done.err) == (0, "")  # the project's own value goes before it
+        assert self.events(hooks_file) == set()
+        done = ib("config", "--global", "set", self.KEY, "off", cwd=tmp_path)
+        assert (done.code, done.err) == (0, "In a repository with hooks, they follow it by: ib hooks install\n")
+
+    def test_without_hooks_it_says_what_to_do(self, ib: Ib, repo: places.Place, hooks_file: Path, home: Path) -> None:
+        for mode in ("real-time", "stop-only"):
+            done = ib("config", "set", self.KEY, mode)
+            assert (done.code, done.err) == (0, "No title changes before hooks are installed: ib hooks install\n")
+        assert ib("config", "set", self.KEY, "off").err == ""
+        (home / ".claude").mkdir()
+        (home / ".claude/settings.json").write_text('{"enabledPlugins": {"ib@somewhere": true}}')
+        assert ib("config", "set", self.KEY, "stop-only").err == ""
+        done = ib("config", "set", self.KEY, "real-time")
+        assert done.err == "The plugin's hooks know no other mode than stop-only: ib hooks install\n"
+        ib("hooks", "install-intercept")
+        before = hooks_file.read_bytes()
+        assert ib("config", "set", self.KEY, "stop-only").code == 0
+        assert hooks_file.read_bytes() == before
+
+    @pytest.mark.parametrize("ours", [True, False])
+    def test_a_broken_file_is_left_alone_and_the_value_is_set(self, ib: Ib, hooks_file: Path, ours: bool) -> None:
+        hooks_file.parent.mkdir()
+        hooks_file.write_text("{}")
+        if ours:
+            ib("hooks", "install")
+        hooks_file.write_text(hooks_file.read_text() + "}")
+        before = hooks_file.read_bytes()
+
+        done = ib("config", "set", self.KEY, "real-time")
+
+        assert (done.code, done.out, done.err.count("\n")) == (0, f"Set {self.KEY} = real-time\n", 1)
+        assert done.err.startswith("The hooks here could not follow: " if ours else "No title changes")
+        assert "ib hooks install" in done.err
+        assert ib("config", "get", self.KEY).out == "real-time\n"
+        assert hooks_file.read_bytes() == before
+
+    def test_of_many_changes_at_once_the_last_one_counts(self, ib: Ib, repo: places.Place, hooks_file: Path) -> None:
+        hooks.install(repo, self.PERSON)
+
+        def change(mode: str) -> str:
+            config.set_value(repo, self.PERSON, self.KEY, mode, False)
+            return title_hooks.follow(repo, False)
+
+        children = [Child(partial(change, mode)) for mode in (*hook_settings.TITLE_EVENTS, *hook_settings.TITLE_EVENTS)]
+        assert {child.result() for child in children} <= {f"The hooks in {hooks_file} follow it", ""}
+
+        assert ib("hooks", "status").out == "installed\n"
+        mode = ib("config", "get", self.KEY).out.strip()
+        assert self.events(hooks_file) == {*hook_settings.TITLE_EVENTS[mode]}

@@ -286,6 +286,27 @@ class TestStatus:
         assert ib("hooks", "uninstall").code == 0
         assert not file.exists()
 
+    def test_hooks_of_another_mode_of_titles_are_outdated(self, ib: Ib, repo: places.Place, file: Path) -> None:
+        """Also those of an ib from before there were titles: as with the mode off."""
+        config = Path(repo.root, ".ittybitty.json")
+        config.write_text('{"tmux": {"titles": "off"}}')
+        ib("hooks", "install")
+        assert (word(ib), "notify-tmux" in file.read_text()) == ("installed", False)
+
+        for mode in ("stop-only", "real-time", "off"):
+            config.write_text(json.dumps({"tmux": {"titles": mode}}))
+            assert ib("hooks", "status") == Done(0, "outdated\n", "Hint: ib hooks install\n")
+            assert "another mode of window titles" in ib("doctor").out
+            assert ib("hooks", "install").out.startswith("Hooks installed to")
+            assert word(ib) == "installed"
+            mine = [one.event for one in hook_settings.ours(json.loads(file.read_text())) if one.hook == "notify-tmux"]
+            assert mine == sorted(mine, key=[*json.loads(file.read_text())["hooks"]].index)
+            assert {*mine} == {*hook_settings.TITLE_EVENTS[mode]}
+        config.write_text("{ broken")
+        assert word(ib) == "outdated"  # the default counts
+        assert ib("hooks", "uninstall").code == 0
+        assert not file.exists()
+
     def test_partial(self, ib: Ib, file: Path) -> None:
         ib("hooks", "install")
         value = json.loads(file.read_text())
@@ -297,7 +318,7 @@ class TestStatus:
         assert isinstance(told, dict)
         assert told["status"] == "partial"
         missing = [one["hook"] for one in told["events"] if one["event"] == "Stop" and one["state"] == "not-installed"]
-        assert missing == ["agent-status", "wait-for-news"]
+        assert missing == ["agent-status", "wait-for-news", "notify-tmux"]
 
     @pytest.mark.parametrize("where", ["project", "local", "user"])
     def test_says_that_hooks_are_switched_off(

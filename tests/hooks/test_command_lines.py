@@ -178,6 +178,9 @@ def test_a_quiet_line_is_as_good_as_none(
     breakdown(installed)
 
     assert run(shell, hook_commands.quiet(installed.program, "inject-status"), data) == Ended(0, "", "", True)
+    in_tmux = {**os.environ, "TMUX_PANE": "%1", "TMUX": "/nowhere/tmux,1,0"}
+    line = hook_commands.quiet(installed.program, "notify-tmux")
+    assert run(shell, line, data, env=in_tmux) == Ended(0, "", "", True)
 
 
 @broken
@@ -232,6 +235,23 @@ def test_a_quiet_lines_answer_is_handed_on(shell: str, installed: Installed) -> 
     installed.script("cat >/dev/null; echo oh >&2; echo '{}'")
 
     assert run(shell, hook_commands.quiet(installed.program, "inject-status")) == Ended(0, "{}\n", "", True)
+
+
+@sized
+def test_out_of_tmux_nothing_is_started_for_a_title(shell: str, installed: Installed, data: bytes) -> None:
+    installed.script(f'echo "$@" >"{installed.folder.parent}/args"; cat >"{installed.folder.parent}/stdin"; exit 2')
+    line = hook_commands.quiet(installed.program, "notify-tmux", "it's w1")
+    args = installed.folder.parent / "args"
+    env = {key: value for key, value in os.environ.items() if key != "TMUX_PANE"}
+
+    for out_of_tmux in (env, {**env, "TMUX_PANE": ""}):
+        assert run(shell, line, data, env=out_of_tmux) == Ended(0, "", "", True)
+        assert not args.exists()
+    assert run(shell, line, data, env={**env, "TMUX_PANE": "%1"}) == Ended(0, "", "", True)
+
+    assert args.read_text().endswith(" notify-tmux it's w1\n")
+    assert (args.parent / "stdin").read_bytes() == data
+    assert (hook_commands.is_ours(line), hook_commands.hook_of(line)) == (True, "notify-tmux")
 
 
 @sized
@@ -301,8 +321,9 @@ def test_what_may_not_be_read(shell: str, tmp_path: Path, what: str) -> None:
 @sized
 def test_the_real_program_reads_all_and_ends_well(shell: str, installed: Installed, data: bytes) -> None:
     """Outside of any repository there is nothing to say."""
-    for hook in (NO_HOOK, "inject-status", "main-path"):
-        assert run(shell, hook_commands.quiet(installed.program, hook), data) == Ended(0, "", "", True)
+    env = {**os.environ, "TMUX_PANE": "%1", "TMUX": "/nowhere/tmux,1,0"}
+    for hook in (NO_HOOK, "inject-status", "main-path", "notify-tmux"):
+        assert run(shell, hook_commands.quiet(installed.program, hook), data, env=env) == Ended(0, "", "", True)
     assert run(shell, hook_commands.bell(installed.program, "queue-changed"), data) == Ended(0, "", "", True)
 
 

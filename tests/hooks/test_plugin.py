@@ -40,7 +40,9 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "CLAUDE_PLUGIN_ROOT": str(PROJECT), **more}
+    """Of a client with the plugin, in a pane of a tmux that is gone."""
+    tmux = {"TMUX": "/nowhere/tmux,1,0", "TMUX_PANE": "%1"}
+    return {**os.environ, **tmux, "CLAUDE_PLUGIN_ROOT": str(PROJECT), **more}
 
 
 def line_of(hook: str) -> str:
@@ -231,7 +233,7 @@ class TestBoth:
 
         said = [self.start(line, repo.root) for line in self.lines(repo)]
 
-        assert len(said) == 1
+        assert [bool(one) for one in said] == [True, False]  # the other one gives titles
         assert json.loads(said[0])["hookSpecificOutput"]["additionalContext"]
 
     @pytest.mark.parametrize("where", ["local", "shared", "user"])
@@ -245,14 +247,13 @@ class TestBoth:
 
         said = [self.start(line, repo.root) for line in self.lines(repo)]
 
-        assert len(said) == 2
-        assert [bool(one) for one in said] == [False, True]
+        assert [bool(one) for one in said] == [False, False, True, False]
 
     def test_a_hook_that_is_not_installed_is_the_plugins(self, repo: places.Place) -> None:
         """Only what intercepts tasks stands in the settings."""
         hooks.install(repo, PERSON, hook_settings.INTERCEPT)
 
-        assert [bool(self.start(line, repo.root)) for line in self.lines(repo)] == [True]
+        assert [bool(self.start(line, repo.root)) for line in self.lines(repo)] == [True, False]
 
     def test_in_a_linked_worktree_the_main_checkouts_settings_count(self, repo: places.Place, tmp_path: Path) -> None:
         hooks.install(repo, PERSON)
@@ -292,6 +293,84 @@ def test_a_hook_is_found_by_its_name(repo: places.Place, text: str, found: bool)
     path.write_text(json.dumps({"command": text}))
 
     assert hook_marks.installed("inject-status", repo.root) == found
+
+
+class TestByHand:
+    """hooks/notify-tmux.sh, in a settings file that somebody wrote."""
+
+    SCRIPT = PROJECT / "hooks" / "notify-tmux.sh"
+
+    def line(self, shell: str, script: Path | None = None) -> str:
+        return f"{'busybox sh' if shell == 'busybox' else shell} {quoted(script or self.SCRIPT)}"
+
+    @shells
+    @pytest.mark.parametrize("data", [MEGABYTE, b""])
+    def test_it_runs_what_the_plugin_runs(self, shell: str, state: Path, data: bytes) -> None:
+        scripted(state, f'echo "$@" >"{state.parent}/args"; cat >"{state.parent}/stdin"; echo oh; echo no >&2; exit 2')
+
+        assert run(shell, self.line(shell), data, env=environment()) == Ended(0, "", "", True)
+
+        assert (state.parent / "args").read_text() == f"-S -E -I {state.parent}/a stub notify-tmux --plugin\n"
+        assert (state.parent / "stdin").read_bytes() == data
+
+    @shells
+    def test_out_of_tmux_it_reads_and_is_done(self, shell: str, state: Path) -> None:
+        scripted(state, f'touch "{state.parent}/args"')
+        env = {key: value for key, value in environment().items() if key != "TMUX_PANE"}
+
+        assert run(shell, self.line(shell), MEGABYTE, env=env) == Ended(0, "", "", True)
+
+        assert not (state.parent / "args").exists()
+
+    @shells
+    @pytest.mark.parametrize("text", [None, "", "\n\n", f"/nowhere/python\n{STUB}\n", "x" * 100_000])
+    def test_without_ib_it_is_silent(self, shell: str, state: Path, text: str | None) -> None:
+        if text is not None:
+            state.write_text(text)
+
+        assert run(shell, self.line(shell), MEGABYTE, env=environment()) == Ended(0, "", "", True)
+
+    @shells
+    @pytest.mark.parametrize("text", ["", "if then {\n", "exit 2\n", "echo x >&2; exit 2", "kill -SEGV $$"])
+    def test_beside_a_broken_script(self, shell: str, state: Path, tmp_path: Path, text: str) -> None:
+        scripted(state, "exit 0")
+        folder = tmp_path / 'it\'s "$HOME" `x`'
+        folder.mkdir()
+        shutil.copy(self.SCRIPT, folder)
+        (folder / "run").write_text(text)
+
+        line = self.line(shell, folder / self.SCRIPT.name)
+        assert run(shell, line, MEGABYTE, env=environment()) == Ended(0, "", "", True)
+
+    def test_a_link_to_it_will_do(self, state: Path, tmp_path: Path) -> None:
+        scripted(state, f'echo "$@" >"{state.parent}/args"')
+        (tmp_path / "mine").mkdir()
+        (tmp_path / "mine/title.sh").symlink_to(self.SCRIPT)
+
+        assert run(SHELLS[0], self.line("sh", tmp_path / "mine/title.sh"), env=environment()).code == 0
+
+        assert (state.parent / "args").exists()
+
+    @pytest.mark.parametrize("how", ["copied alone", "found in PATH"])
+    def test_alone_it_asks_for_ib_and_runs_nothing_of_the_project(self, state: Path, tmp_path: Path, how: str) -> None:
+        """What a session stands in may have a file `run` of its own."""
+        project, folder = tmp_path / "project", tmp_path / "bin"
+        for path, text in ((project / "run", "touch ../bad"), (folder / "ib", f'echo "$@" >"{tmp_path}/args"')):
+            path.parent.mkdir()
+            path.write_text(f"#!/bin/sh\n{text}\n")
+            path.chmod(0o755)
+        shutil.copy(self.SCRIPT, folder)
+        env = environment(PATH=f"{folder}:{os.environ['PATH']}")
+        script = "notify-tmux.sh" if how == "found in PATH" else f"{quoted(folder)}/notify-tmux.sh"
+
+        done = run("bash", f"cd {quoted(project)} && bash {script}", MEGABYTE, env=env)
+
+        assert done == Ended(0, "", "", True)
+        assert (tmp_path / "args").read_text() == "hooks notify-tmux\n"
+        assert not (tmp_path / "bad").exists()
+
+    def test_it_may_be_run_itself(self) -> None:
+        assert os.access(self.SCRIPT, os.X_OK)
 
 
 @pytest.mark.parametrize("hook", BELLS)

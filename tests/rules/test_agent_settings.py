@@ -70,7 +70,7 @@ def test_nothing_of_the_users_is_lost(base: dict[str, Any], allow: list[str], de
 
 @given(BASE)
 def test_of_the_primarys_hooks_nothing_reaches_an_agent(base: dict[str, Any]) -> None:
-    settings = agent_settings.build(LEAD, base, PROGRAM)
+    settings = agent_settings.build(LEAD._replace(titles="off"), base, PROGRAM)
 
     ours = {hook_commands.hook_of(mine.value["command"]) for mine in hook_settings.ours(settings)}
     assert ours == {"agent-path", "permission-request", "session-start", "inject-status", "agent-status"}
@@ -121,6 +121,22 @@ def test_in_yolo_nothing_is_asked_for_but_the_guard_stays() -> None:
 
     assert has_guard(settings, WORKER)
     assert commands(settings, "PermissionRequest") == [hook_commands.quiet(PROGRAM, "agent-status", "w1")]
+
+
+@pytest.mark.parametrize(("mode", "events"), hook_settings.TITLE_EVENTS.items())
+@given(base=BASE)
+def test_titles_come_at_the_events_of_their_mode(base: dict[str, Any], mode: str, events: tuple[str, ...]) -> None:
+    """Of the primary's own hook nothing is left, and what stands beside it stays where it was."""
+    settings = agent_settings.build(LEAD._replace(titles=mode), base, PROGRAM)
+    without = agent_settings.build(LEAD._replace(titles="off"), base, PROGRAM)
+
+    title = hook_commands.quiet(PROGRAM, "notify-tmux", "lead")
+    mine = [hook for hook in hook_settings.ours(settings) if hook.hook == "notify-tmux"]
+    assert sorted(hook.event for hook in mine) == sorted(events)
+    assert all(hook.value["command"] == title for hook in mine)
+    assert has_guard(settings, LEAD)
+    for event in settings["hooks"]:
+        assert [line for line in commands(settings, event) if line != title] == commands(without, event)
 
 
 def test_only_managers_intercept() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ibstatus.rules import hook_commands, hook_edits, hook_settings
+from ibstatus.rules import hook_commands, hook_edits, hook_settings, settings
 from ibstatus.rules.hook_settings import INTERCEPT, MAIN
 from tests.conftest import PROJECT
 
@@ -16,14 +16,29 @@ WANTED = hook_settings.wanted(PROGRAM)
 INTERCEPTED = hook_settings.wanted(PROGRAM, INTERCEPT)
 EVENTS = sorted({want.event for want in WANTED})
 FILES = 500
+MODES = tuple(hook_settings.TITLE_EVENTS)
 
 
-def put_in(text: str, program: hook_commands.Program = PROGRAM, kind: str = MAIN, before: str = "") -> str:
-    return hook_edits.with_hooks(text, hook_settings.wanted(program, kind), kind, before)
+def put_in(
+    text: str,
+    program: hook_commands.Program = PROGRAM,
+    kind: str = MAIN,
+    before: str = "",
+    titles: str = hook_settings.STOP_ONLY,
+) -> str:
+    return hook_edits.with_hooks(text, hook_settings.wanted(program, kind, titles), kind, before)
 
 
-def state(text: str, program: hook_commands.Program = PROGRAM, kind: str = MAIN) -> str:
-    return hook_settings.state_of(hook_edits.values_of(text), hook_settings.wanted(program, kind), kind)
+def state(
+    text: str, program: hook_commands.Program = PROGRAM, kind: str = MAIN, titles: str = hook_settings.STOP_ONLY
+) -> str:
+    return hook_settings.state_of(hook_edits.values_of(text), hook_settings.wanted(program, kind, titles), kind)
+
+
+def events_of_titles(text: str) -> set[str]:
+    found = [mine.event for mine in hook_settings.ours(json.loads(text)) if mine.hook == hook_settings.TITLES]
+    assert len(found) == len(set(found))
+    return set(found)
 
 
 class Settings:
@@ -124,6 +139,21 @@ def test_an_update_by_another_version_leaves_no_trace_either(first: int) -> None
         assert "brien" not in new
         assert len(hook_settings.ours(json.loads(new))) == len(WANTED)
         assert hook_edits.without_hooks(new, MAIN, text) == text, seed
+
+
+@pytest.mark.parametrize("first", range(0, 100, 50))
+def test_a_file_that_went_through_modes_of_titles_has_no_trace_of_the_others(first: int) -> None:
+    for seed in range(first, first + 50):
+        text = Settings(seed).text()
+        random = Random(seed)
+        made, last = text, ""
+        for mode in random.choices(MODES, k=3):
+            assert last == "" or state(made, titles=mode) == ("installed" if mode == last else "outdated"), seed
+            made, last = put_in(made, before=text, titles=mode), mode
+            assert state(made, titles=mode) == "installed", seed
+            assert events_of_titles(made) == set(hook_settings.TITLE_EVENTS[mode]), seed
+        assert put_in(made, before=text) == put_in(text), seed
+        assert hook_edits.without_hooks(made, MAIN, text) == text, seed
 
 
 @pytest.mark.parametrize("first", range(0, FILES, 100))
@@ -295,6 +325,32 @@ def test_the_mark_alone_does_not_make_it_ours() -> None:
     assert [hook_commands.hook_of(want.value["command"]) for want in others] == [want.hook for want in others]
 
 
+def test_hooks_from_before_there_were_titles_are_outdated() -> None:
+    """What is missing of titles alone is another mode, or an ib that knew of none; nobody took it out."""
+    old = put_in("{}", titles="off")
+    assert [state(old, titles=mode) for mode in MODES] == ["outdated", "outdated", "installed"]
+    assert put_in(old) == put_in("{}")
+
+    value = json.loads(put_in("{}"))
+    del value["hooks"]["Stop"]
+    assert state(json.dumps(value)) == "partial"
+    assert state("{}", titles="off") == "not-installed"
+
+
+def test_every_mode_of_titles_has_its_events() -> None:
+    assert set(MODES) == set(settings.KEYS["tmux.titles"].choices)
+    assert settings.KEYS["tmux.titles"].default == hook_settings.STOP_ONLY
+    for mode in MODES:
+        wanted = hook_settings.wanted(PROGRAM, titles=mode)
+        titles = {want.event for want in wanted if want.hook == hook_settings.TITLES}
+        assert titles == set(hook_settings.TITLE_EVENTS[mode])
+        assert {want.key for want in wanted if want.hook != hook_settings.TITLES} == {
+            want.key for want in WANTED if want.hook != hook_settings.TITLES
+        }
+        assert all(want.matcher == "" for want in wanted if want.hook == hook_settings.TITLES)
+    assert hook_settings.wanted(PROGRAM, INTERCEPT, "off") == hook_settings.wanted(PROGRAM, INTERCEPT, "real-time")
+
+
 def test_every_event_has_its_hooks() -> None:
     assert {(want.event, want.matcher, want.hook) for want in WANTED} == {
         ("SessionStart", "", "session-start"),
@@ -306,6 +362,7 @@ def test_every_event_has_its_hooks() -> None:
         ("Stop", "", "wait-for-news"),
         ("FileChanged", "", "queue-changed"),
         *((event, "", "agent-status") for event in hook_settings.STATUS_EVENTS),
+        *((event, "", "notify-tmux") for event in hook_settings.AT_STOPS),
     }
     assert [want.entry["matcher"] for want in INTERCEPTED] == ["Agent|Task"]
     waits = {want.hook: want.value.get("asyncRewake") for want in WANTED}

@@ -1,0 +1,59 @@
+"""When tmux.titles is changed, hooks that are installed here follow it."""
+
+from ibstatus.errors import IbError
+from ibstatus.ops import hook_status, hooks, titles
+from ibstatus.rules import hook_commands, hook_settings
+from ibstatus.store import client_settings, disk, home, locks, places
+
+KEY = hook_status.TITLES_KEY
+OFF = "off"
+ELSEWHERE = f"In a repository with hooks, they follow it by: {hook_status.INSTALL}"
+NONE_YET = f"No title changes before hooks are installed: {hook_status.INSTALL}"
+PLUGIN_ONLY = f"The plugin's hooks know no other mode than {hook_settings.STOP_ONLY}: {hook_status.INSTALL}"
+
+
+def follow(place: places.Place, for_all: bool) -> str:
+    """What there is to say, or ''. `for_all`: it was changed in all repositories of the user; `place` may be none."""
+    if not disk.exists(place.common):
+        return ELSEWHERE
+    try:
+        changed = brought_up(place)
+    except IbError as error:
+        return f"The hooks here could not follow: {error.message}. Then: {hook_status.INSTALL}"
+    mode = hook_status.titles_of(place)
+    windows = titles.give_back(place.root) if mode == OFF else 0
+    said = [f"The hooks in {client_settings.path_of(place)} follow it"] if changed else lacking(place, mode)
+    said += [f"{windows} window{'s have' if windows > 1 else ' has'} the old name back"] if windows else []
+    said += [f"in other repositories: {hook_status.INSTALL}"] if for_all and changed else []
+    return "; ".join(said)
+
+
+def lacking(place: places.Place, mode: str) -> list[str]:
+    """What keeps titles from changing as this mode wants it."""
+    known = hook_status.status(place)
+    if mode == OFF or known.status != "not-installed":
+        return []
+    if known.plugin:
+        return [] if mode == hook_settings.STOP_ONLY else [PLUGIN_ONLY]
+    return [NONE_YET]
+
+
+def brought_up(place: places.Place) -> bool:
+    """Under the lock the mode is read once more: of two changes at once the later one counts. What the user took out
+    of our hooks stays out."""
+    if not keys(place):
+        return False
+    home.enter(place)
+    with locks.Lock(place.lock("setup")):
+        there = keys(place)
+        kept = [one for one in hook_status.wanted(place) if one.hook == hook_settings.TITLES or one.key in there]
+        return bool(there) and hooks.put_in(place, kept, hook_settings.MAIN)
+
+
+def keys(place: places.Place) -> set[tuple[str, str]]:
+    """(event, hook) of what stands in the settings. A broken file without ours is the user's own trouble."""
+    data = client_settings.content(client_settings.path_of(place))
+    if hook_commands.STUB.encode() not in (data or b""):
+        return set()
+    mine = hook_settings.ours(hook_status.strict_values(place, data))
+    return {(one.event, one.hook) for one in mine if hook_settings.is_of(hook_settings.MAIN, one.hook)}

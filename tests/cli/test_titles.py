@@ -1,0 +1,407 @@
+"""ib doctor titles and ib titles, in a real tmux and before a terminal that a test plays."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ibstatus.drivers import glyph_widths, tmux_servers
+from ibstatus.ops import title_widths, titles
+from ibstatus.rules import title_glyphs
+from ibstatus.store import places
+from tests.conftest import Done, run_ib
+from tests.until import until
+
+Ib = Callable[..., Done]
+Tmux = Callable[..., str]
+GLYPHS = [glyph for glyph, _, _ in title_widths.glyphs()]
+SELECTED = [glyph for glyph in GLYPHS if "\ufe0f" in glyph]
+
+
+@pytest.fixture
+def inside(tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> Tmux:
+    """We stand in the first pane of a tmux that is not the agents'."""
+
+    def ask(*args: str) -> str:
+        argv = ["tmux", "-u", "-f", os.devnull, "-L", "mine", *args]
+        return subprocess.run(
+            argv, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=20
+        ).stdout
+
+    ask("new-session", "-d", "-s", "work", "-x", "80", "-y", "24", "cat")
+    socket, pid, pane = ask("display-message", "-p", "#{socket_path} #{pid} #{pane_id}").split()
+    monkeypatch.setenv("TMUX", f"{socket},{pid},0")
+    monkeypatch.setenv("TMUX_PANE", pane)
+    return ask
+
+
+@pytest.fixture(autouse=True)
+def ended(tmux: Tmux) -> Iterator[None]:
+    yield
+    subprocess.run(["tmux", "-L", "mine", "kill-server"], capture_output=True, check=False)
+
+
+def widths(done: Done) -> dict[str, Any]:
+    assert done.code == 0, done
+    found: Any = done.json()
+    return found
+
+
+def by_glyph(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {width["glyph"]: width for width in found["glyphs"]}
+
+
+def everything(ask: Tmux) -> list[str]:
+    shown = [["show-options", "-s"], ["show-options", "-g"], ["show-options", "-gw"], ["show-options", "-gp"]]
+    panes = "#{session_id} #{window_id} #{pane_id} #{window_name} #{automatic-rename} #{window_activity}"
+    return [ask(*command) for command in (*shown, ["list-panes", "-a", "-F", panes], ["list-buffers"])]
+
+
+# ib doctor titles
+
+
+def counted_by_tmux(text: str) -> list[int]:
+    with tmux_servers.throw_away() as server:
+        return glyph_widths.in_tmux(server, [text]) or []
+
+
+def test_every_glyph_of_both_sets_is_measured() -> None:
+    styles = (title_glyphs.EMOJI_GLYPHS, title_glyphs.SAFE_GLYPHS)
+
+    assert set(GLYPHS) == {glyph for style in styles for glyph in style.values()}
+
+
+@pytest.mark.parametrize(("glyph", "wide"), [("🤖⚙️", 4), ("✏️", 2), ("⚡", 2), ("[ok]", 4), ("🚨", 2), ("", 0)])
+def test_what_terminals_draw(glyph: str, wide: int) -> None:
+    assert title_widths.columns(glyph) == wide
+
+
+def test_no_safe_glyph_needs_a_selector_and_no_width_is_left_to_chance() -> None:
+    assert not any("\ufe0f" in glyph for glyph in title_glyphs.SAFE_GLYPHS.values())
+    assert all(glyph.isascii() for glyph in title_glyphs.ASCII_GLYPHS.values())
+
+
+def test_this_terminals_tmux_is_asked_and_keeps_nothing(ib: Ib, inside: Tmux) -> None:
+    before = everything(inside)
+
+    found = widths(ib("doctor", "titles", "--json"))
+
+    assert (found["server"], found["version"]) == (
+        "this terminal's",
+        inside("display-message", "-p", "#{version}")[:-1],
+    )
+    assert everything(inside) == before
+    for glyph, width in by_glyph(found).items():
+        inside("set-option", "-g", "@probe", glyph)
+        assert width["tmux"] == int(inside("display-message", "-p", "#{w:@probe}"))
+        assert width["terminal"] is None
+
+
+def test_the_set_that_fits_is_advised(ib: Ib, inside: Tmux) -> None:
+    found = widths(ib("doctor", "titles", "--json"))
+
+    fits = all(by_glyph(found)[glyph]["fits"] for glyph in SELECTED)
+    assert found["wanted"] == ("emoji" if fits else "safe")
+    assert found["command"] == ("" if fits else "ib config set tmux.glyphs safe --global")
+    if not fits:
+        assert run_ib(*found["command"].split()[1:], cwd="/").code == 0
+        assert "safe, is right here" in ib("doctor", "titles").out
+        assert run_ib("config", "unset", "tmux.glyphs", "--global", cwd="/").code == 0
+
+
+def test_what_the_project_says_is_changed_in_the_project(ib: Ib, inside: Tmux) -> None:
+    assert ib("config", "set", "tmux.glyphs", "ascii").code == 0
+
+    command = widths(ib("doctor", "titles", "--json"))["command"]
+
+    assert command.startswith("ib config set tmux.glyphs ")
+    assert "--global" not in command
+
+
+def test_outside_of_tmux_the_agents_server_is_asked(ib: Ib, tmux: Tmux) -> None:
+    tmux("new-session", "-d", "cat")
+    before = everything(tmux)
+
+    assert widths(ib("doctor", "titles", "--json"))["server"] == "the agents'"
+    assert everything(tmux) == before
+
+
+def test_without_any_server_one_is_made_that_leaves_nothing(tmp_path: Path, tmux: Tmux) -> None:
+    """Also where there is no repository."""
+    before = {path.name for path in Path("/tmp").glob("ib-*")}
+
+    found = widths(run_ib("doctor", "titles", "--json", cwd=tmp_path))
+
+    assert (found["server"], found["socket"]) == ("a private one, gone again", "")
+    assert all(width["tmux"] for width in found["glyphs"])
+    assert not [path for path in Path("/tmp").glob("ib-*") if path.name not in before and (path / "s").exists()], (
+        "a socket is left"
+    )
+
+
+@pytest.mark.parametrize("value", ["/nowhere/at/all,1,0", "garbage", ",,", "/tmp,1,0"])
+def test_a_tmux_that_is_gone_is_passed_over(ib: Ib, tmux: Tmux, value: str) -> None:
+    found = widths(ib("doctor", "titles", "--json", env={"TMUX": value, "TMUX_PANE": "%0; kill-server"}))
+
+    assert found["server"] == "a private one, gone again"
+    assert found["clients"] == []
+
+
+def test_a_client_without_utf8_is_named_and_gets_ascii(ib: Ib, inside: Tmux) -> None:
+    """It is attached in a pane of another tmux."""
+    inner = "env -u TMUX LC_ALL=C TERM=screen tmux -L mine attach -t work"
+    subprocess.run(["tmux", "-L", "ib", "-f", os.devnull, "new-session", "-d", inner], check=True)
+    until(lambda: inside("list-clients"))
+
+    found = widths(ib("doctor", "titles", "--json"))
+
+    assert [(client["term"], client["utf8"]) for client in found["clients"]] == [("screen", False)]
+    assert (found["wanted"], found["command"]) == ("ascii", "ib config set tmux.glyphs ascii --global")
+    assert "UTF-8: no" in ib("doctor", "titles").out
+
+
+def test_without_tmux_there_is_nothing_to_measure(ib: Ib, tmp_path: Path) -> None:
+    git = shutil.which("git")
+    assert git is not None
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").symlink_to(git)
+
+    done = ib("doctor", "titles", env={"PATH": str(tmp_path / "bin")})
+
+    assert (done.code, done.out) == (1, "")
+    assert "tmux" in done.err
+
+
+def test_another_word_is_refused(ib: Ib) -> None:
+    assert ib("doctor", "windows").code == 2
+
+
+class Terminal:
+    """A terminal: it draws what comes, so wide as `width` says, and tells where its cursor is when it is asked."""
+
+    def __init__(self, width: Callable[[str], int] | None) -> None:
+        self.width = width
+        self.drawn = self.waiting = b""
+        self.master, self.slave = pty.openpty()
+        self.before = termios.tcgetattr(self.slave)
+
+    def draw(self, data: bytes) -> None:
+        self.drawn += data
+        if self.width is None:
+            return
+        *parts, self.waiting = (self.waiting + data).split(b"\x1b[6n")
+        for part in parts:
+            text = part.rpartition(b"\r")[2].decode()
+            os.write(self.master, b"typed\x1b[%d;%dR" % (7, self.width(text) + 1))
+
+    def run(self, *args: str, **env: str) -> int:
+        """Until it has ended."""
+        process = subprocess.Popen(
+            [sys.executable, "-c", RUN, *args],
+            stdin=self.slave,
+            stdout=self.slave,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "TERM": "xterm-256color", **env},
+            start_new_session=True,
+            pass_fds=[self.slave],
+        )
+        while process.poll() is None:
+            if select.select([self.master], [], [], 0.01)[0]:
+                self.draw(os.read(self.master, 65536))
+        while select.select([self.master], [], [], 0)[0]:
+            self.draw(os.read(self.master, 65536))
+        assert process.stderr is not None
+        process.stderr.close()
+        return process.returncode
+
+    def close(self) -> None:
+        os.close(self.master)
+        os.close(self.slave)
+
+
+# The terminal becomes the one that controls us, as a shell has it.
+RUN = "import fcntl, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from ibstatus.__main__ import script; script()"
+
+
+@contextmanager
+def terminal(width: Callable[[str], int] | None) -> Iterator[Terminal]:
+    made = Terminal(width)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def told(made: Terminal) -> str:
+    return made.drawn.decode().replace("\r\n", "\n")
+
+
+def drawn_by_standard(text: str) -> int:
+    return title_widths.columns(text)
+
+
+def without_selectors(text: str) -> int:
+    """As tmux 3.3 counts, and some terminals draw."""
+    return title_widths.columns(text) - text.count("\ufe0f")
+
+
+def narrow(text: str) -> int:
+    return len(text)
+
+
+@pytest.mark.parametrize(
+    ("draws", "wanted"), [(drawn_by_standard, "safe"), (without_selectors, "emoji"), (narrow, "ascii")]
+)
+def test_the_terminal_is_measured_where_there_is_one(
+    repo: places.Place, tmux: Tmux, monkeypatch: pytest.MonkeyPatch, draws: Callable[[str], int], wanted: str
+) -> None:
+    """What it draws is what tmux has to count."""
+    if counted_by_tmux("✏️") == [2]:  # a newer one
+        wanted = {"safe": "emoji", "emoji": "safe"}.get(wanted, wanted)
+    monkeypatch.chdir(repo.root)
+    with terminal(draws) as screen:
+        assert screen.run("doctor", "titles") == 0
+        shown, after = told(screen), termios.tcgetattr(screen.slave)
+
+    assert after == screen.before
+    rows = {row.split()[0]: row for row in shown.splitlines() if row.split()[:1] and row.split()[0] in GLYPHS}
+    assert set(rows) == set(GLYPHS)
+    for glyph, row in rows.items():
+        counted = [int(cell) for cell in re.findall(r"(?<=\s)\d(?=\s|$)", row)]
+        assert counted[1:] == [draws(glyph), drawn_by_standard(glyph)], row
+    misfits = {style for row in rows.values() if "✗" in row for style in ("emoji", "safe") if f" {style} " in row}
+    assert wanted == next(style for style in title_glyphs.STYLES if style not in misfits)
+    assert f" {wanted}" in shown.splitlines()[-1]
+
+
+@pytest.mark.parametrize("env", [{}, {"TERM": "dumb"}, {"TERM": ""}])
+def test_a_terminal_that_does_not_answer_is_given_up(
+    repo: places.Place, tmux: Tmux, monkeypatch: pytest.MonkeyPatch, env: dict[str, str]
+) -> None:
+    monkeypatch.chdir(repo.root)
+    with terminal(None) as screen:
+        assert screen.run("doctor", "titles", **env) == 0
+        assert termios.tcgetattr(screen.slave) == screen.before
+        assert ("\x1b[6n" in told(screen)) == (env == {})
+        assert "IN THIS TERMINAL" not in told(screen)
+
+
+def test_inside_of_tmux_the_terminal_is_not_asked(
+    repo: places.Place, inside: Tmux, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo.root)
+    with terminal(drawn_by_standard) as screen:
+        assert screen.run("doctor", "titles") == 0
+        assert "\x1b[6n" not in told(screen)
+
+
+def test_a_report_is_found_between_keys() -> None:
+    assert glyph_widths.REPORT.findall(b"ab\x1b[1;5R\x1b[A\x1b[24;3Rq\x1b[") == [b"5", b"3"]
+
+
+# ib titles
+
+
+PLAIN = {"@ib_pane_state": "COMPLETED", "@ib_pane_since": "1700000000", "@ib_pane_glyph": "🤖✅"}
+
+
+def give(ask: Tmux, pane: str, project: str, **more: str) -> None:
+    """As the hook leaves it."""
+    for name, value in {**PLAIN, "@ib_pane_project": project, **more}.items():
+        ask("set-option", "-p", "-t", pane, name, value)
+    ask("set-option", "-w", "-t", pane, "@ib_loudest", pane)
+    ask("rename-window", "-t", pane, "🤖✅" + project)
+
+
+def test_titles_are_listed_from_both_servers(ib: Ib, inside: Tmux, tmux: Tmux) -> None:
+    pane = os.environ["TMUX_PANE"]
+    give(inside, pane, "project")
+    inside("new-window", "-n", "plain", "cat")
+    tmux("new-session", "-d", "-s", "ittybitty-x-worker-1", "cat")
+    give(tmux, "%0", "worker-1", **{"@ib_session": "ittybitty-x-worker-1", "@ib_pane_state": "BASE"})
+
+    found: Any = ib("titles", "--json").json()
+    shown = ib("titles")
+
+    assert [(one["window"], one["state"], one["whose"]) for one in found] == [
+        ("work:0", "COMPLETED", "you"),
+        ("ittybitty-x-worker-1:0", "BASE", "agent worker-1"),
+    ]
+    assert (found[0]["pane"], found[0]["since"], found[0]["title"], found[0]["shown"]) == (
+        pane,
+        1_700_000_000,
+        "🤖✅project",
+        True,
+    )
+    assert [line.split()[0] for line in shown.out.splitlines()] == ["WINDOW", "work:0", "ittybitty-x-worker-1:0"]
+    assert shown.code == 0
+
+
+def test_one_server_under_two_names_is_asked_once(ib: Ib, inside: Tmux) -> None:
+    """As in an agent's own window."""
+    give(inside, os.environ["TMUX_PANE"], "project")
+    assert ib("config", "set", "tmux.socket", "mine").code == 0
+
+    assert len(ib("titles", "--json").json()) == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", ["", "soon", "-5", "nan", "1e999", "9" * 400, "1700000000.5"])
+def test_options_that_somebody_has_set_by_hand_break_nothing(ib: Ib, inside: Tmux, value: str) -> None:
+    give(inside, os.environ["TMUX_PANE"], "a\x1b[31m\ttab", **{"@ib_pane_since": value})
+
+    shown = ib("titles")
+
+    assert shown.code == 0, shown
+    assert "\x1b" not in shown.out
+    assert ib("titles", "--json").code == 0
+
+
+def test_without_titles_it_says_what_they_need(ib: Ib, tmux: Tmux, tmp_path: Path) -> None:
+    assert "ib hooks install" in ib("titles").out
+    assert ib("titles", "--json").out == "[]\n"
+    assert run_ib("titles", cwd=tmp_path).code == 0
+
+
+def test_the_format_shows_the_glyph_of_its_window_alone(ib: Ib, inside: Tmux) -> None:
+    form = ib("titles", "--tmux-format").out.rstrip("\n")
+    inside("new-window", "-d", "-n", "plain", "cat")
+    inside("new-window", "-d", "-n", "two", "cat")
+    inside("split-window", "-d", "-t", "work:2", "cat")
+    give(inside, "%2", "quiet", **{"@ib_pane_glyph": "🤖"})
+    give(inside, "%3", "loud", **{"@ib_pane_glyph": "🚨"})
+    give(inside, "%0", "mine")
+
+    assert inside("display-message", "-p", "-t", "work:0", form) == "🤖✅\n"
+    assert inside("display-message", "-p", "-t", "work:1", form) == "\n"
+    assert inside("display-message", "-p", "-t", "work:2", form) == "🚨\n"
+
+
+def test_its_help_shows_the_line_for_the_configuration(ib: Ib, inside: Tmux, tmp_path: Path) -> None:
+    """Pasted as it stands there, it works."""
+    shown = ib("titles", "--help").out
+    lines = [line.strip() for line in shown.splitlines() if line.strip().startswith("set ")]
+    give(inside, "%0", "mine")
+
+    assert lines
+    for line in lines:
+        (tmp_path / "tmux.conf").write_text(line + "\n")
+        inside("source-file", str(tmp_path / "tmux.conf"))
+        option = line.split()[2]
+        if option.startswith("@"):
+            continue
+        assert titles.FORMAT in inside("show-options", "-gqv", option)
+        assert "🤖✅" in inside("display-message", "-p", "-t", "work:0", "#{E:" + option + "}")
+
+
+def test_titles_and_its_format_are_for_everybody_who_may_look(ib: Ib) -> None:
+    assert ib("titles", "--tmux-format").out == titles.FORMAT + "\n"
