@@ -214,7 +214,7 @@ def test_automatic_rename_comes_back_as_it_was(server: Server, project: Path, wh
     for pane, own in zip(panes, ("", "on", "off"), strict=True):
         if own:
             server.tmux("set-option", "-w", "-t", pane, "automatic-rename", own)
-        until(lambda pane=pane: server.name(pane) == "cat" or whole == "off")
+        until(lambda pane=pane: whole == "off" or server.is_named_by_tmux(pane))
         session = Session(server, pane, project, pane).start().edit().stop()
         assert server.automatic(pane) == "off"
         session.end()
@@ -222,14 +222,14 @@ def test_automatic_rename_comes_back_as_it_was(server: Server, project: Path, wh
     assert [server.automatic(pane) for pane in panes] == ["", "on", "off"]
     assert "".join(map(server.ours, panes)) == ""
     if whole == "on":
-        until(lambda: server.name(panes[0]) == "cat")
+        until(lambda: server.is_named_by_tmux(panes[0]))
 
 
 def test_who_turns_automatic_rename_on_meanwhile_has_it_on_at_the_end(server: Server, project: Path) -> None:
     pane = server.pane()
     session = Session(server, pane, project).start()
     server.tmux("set-option", "-w", "-t", pane, "automatic-rename", "on")
-    until(lambda: server.name(pane) == "cat")
+    until(lambda: server.is_named_by_tmux(pane))
     session.edit().stop()
     assert server.name(pane) == "🤖✅web"  # what tmux has named is no name of the user's
     server.tmux("set-option", "-w", "-t", pane, "automatic-rename", "on")
@@ -241,7 +241,7 @@ def test_who_turns_automatic_rename_on_meanwhile_has_it_on_at_the_end(server: Se
 def test_whoever_wants_no_new_names_gets_the_options_alone(server: Server, project: Path) -> None:
     server.tmux("set-option", "-g", "@ib_rename", "off")
     pane = server.window()
-    until(lambda: server.name(pane) == "cat")
+    until(lambda: server.is_named_by_tmux(pane))
     session = Session(server, pane, project).start().edit().stop()
 
     assert (server.name(pane), server.automatic(pane), server.state(pane)) == ("cat", "", "COMPLETED")

@@ -55,6 +55,11 @@ class Server:
         """As it was given: tmux keeps some characters behind a backslash."""
         return self.ask("#{s/\\\\(\\\\|[$])/\\1/:window_name}", target)
 
+    def is_named_by_tmux(self, target: str) -> bool:
+        """tmux looks at what runs there only when something is drawn, and `cat` may have been a shell still."""
+        self.tmux("send-keys", "-t", target, "Enter")
+        return self.name(target) == "cat"
+
     def state(self, target: str) -> str:
         return self.ask("#{@ib_state}", target)
 
