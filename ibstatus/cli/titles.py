@@ -76,9 +76,9 @@ def widths(json: bool) -> int:
     if json:
         output.as_json(as_data(found))
         return 0
-    where = f" ({visible(found.socket)})" if found.socket else ""
+    where = f": {visible(found.socket)}" if found.socket else ""
     term = visible(found.term) or "(not set)"
-    output.data(f"tmux {visible(found.version)}, asked: {found.server} server{where}; TERM: {term}")
+    output.data(f"tmux {visible(found.version)} ({found.server}{where}); TERM: {term}")
     for client in found.clients:
         output.data(f"client {visible(client.tty)}: {visible(client.term)}, UTF-8: {MARKS[client.utf8]}")
     for line in width_table(found.glyphs):
