@@ -191,7 +191,7 @@ def test_a_client_in_a_session_s_own_shell_has_no_say(titled, claude: Client) ->
 
 def test_after_a_kill_the_next_session_has_the_pane(titled) -> None:
     at = titled("real-time")
-    at.does(bash("sleep 60 & wait"))
+    at.does(bash("tail -f file.txt"))
     at.becomes(BASH, "ACTIVE_UNFOCUSED")
     at.session.kill9()
     assert at.name == BASH
