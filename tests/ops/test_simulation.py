@@ -104,6 +104,45 @@ def test_a_promise_can_be_kept(name: str) -> None:
     assert broken(KEPT[name]) == []
 
 
+RESTS, ASKS = Episode("a", 1.0, 9.0), Episode("a", 1.0, 9.0, asks=True)
+
+
+@pytest.mark.parametrize(
+    ("episode", "readers", "holds"),
+    [
+        (ASKS, ("lead", ""), True),  # the manager has to know, the primary has the keys
+        (ASKS, ("lead",), True),
+        (ASKS, ("", ""), False),
+        (ASKS, ("lead", "lead"), False),
+        (ASKS, ("lead", "boss"), False),
+        (ASKS, ("lead", "", ""), False),
+        (RESTS, ("lead", ""), False),
+        (RESTS, ("lead",), True),
+    ],
+)
+def test_only_a_dialog_is_told_to_two_each_once(episode: Episode, readers: tuple[str, ...], holds: bool) -> None:
+    notices = [Notice("a", f"n-{number}", 5.0 + number, to) for number, to in enumerate(readers)]
+
+    assert (broken(Record(notices=notices, episodes=[episode])) == []) == holds
+
+
+def test_a_notice_of_what_no_hook_has_told_of_is_counted() -> None:
+    assert broken(Record(notices=[Notice("a", "n-1", 5.0), Notice("a", "n-2", 6.0)])) == ["notice"]
+
+
+def test_episodes_are_the_words_of_hooks_and_dialogs_are_known_by_their_reason() -> None:
+    def event(who: str, second: int, **more: str) -> dict[str, str]:
+        return {"kind": "agent.state", "who": who, "t": f"1970-01-01T00:00:{second:02}.000Z", **more}
+
+    happened = [event("a", 2, reason="question"), event("b", 3, reason="input"), event("a", 5, reason="input")]
+
+    assert reading.episodes([*happened, {"kind": "notice.sent", "who": "a", "t": ""}], 1.0) == [
+        Episode("a", 1.0, 4.0, asks=True),
+        Episode("a", 4.0, inf),
+        Episode("b", 2.0, inf),
+    ]
+
+
 def test_every_promise_has_a_record_that_breaks_it() -> None:
     assert set(BROKEN) == {name for name, *_ in promises.TABLE}
 
@@ -137,7 +176,8 @@ def test_a_notice_that_left_no_event_is_counted(repo: places.Place) -> None:
 
     found = told.notices([{"kind": "notice.sent", "id": "n-1-w", "t": "1970-01-01T00:16:41.500Z"}], 1000.0)
 
-    assert sorted((one.text, round(one.at, 3)) for one in found) == [("in-1-w", 0.999), ("n-1-w", 1.5)]
+    known = sorted((one.text, round(one.at, 3), one.to) for one in found)
+    assert known == [("in-1-w", 0.999, "lead"), ("n-1-w", 1.5, "")]
 
 
 def test_only_workers_are_removed_in_the_middle_and_all_of_them_come_back() -> None:

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
-from ibstatus.ops.simulation.records import Notice, Record
+from ibstatus.ops.simulation.records import Episode, Notice, Record
 
 MINUTE = 60.0
 RESUMES_WITHIN = 900.0  # simulated: a staggered resume of a whole fleet
@@ -51,16 +52,23 @@ def no_orphan(record: Record) -> list[str]:
 
 
 def one_notice_an_episode(record: Record) -> list[str]:
-    """Only automatic notices are counted, each with the episode that it falls into."""
-    told: dict[tuple[str, float], list[Notice]] = {}
+    """Only automatic notices are counted, each with the episode that it falls into. Two may be told of the same one
+    only where a dialog is open: the manager, because it is its worker, and the primary, because it has the keys."""
+    told: dict[Episode, list[Notice]] = {}
     for notice in record.notices:
-        began = max((e.began for e in record.episodes if e.who == notice.who and e.began <= notice.at), default=-1.0)
-        told.setdefault((notice.who, began), []).append(notice)
+        last = max(
+            (e for e in record.episodes if e.who == notice.who and e.began <= notice.at), key=began, default=None
+        )
+        told.setdefault(last or Episode(notice.who, -1.0, inf), []).append(notice)
     return [
-        f"{who}: {len(notices)} notices of one episode, {clock(began)}: {notices[-1].text}"
-        for (who, began), notices in told.items()
-        if len(notices) > 1
+        f"{one.who}: {len(notices)} notices of one episode, {clock(one.began)}: {notices[-1].text}"
+        for one, notices in told.items()
+        if len(notices) > (2 if one.asks and len({notice.to == "" for notice in notices}) == 2 else 1)
     ]
+
+
+def began(one: Episode) -> float:
+    return one.began
 
 
 def nudges_back_off(record: Record) -> list[str]:
@@ -109,7 +117,7 @@ TABLE: tuple[tuple[str, str, Callable[[Record], list[str]], Callable[[Record], i
     ("once", "Once, unless marked as a repeat", told_once, lambda r: len(r.sent)),
     ("state", "No state is wrong for more than a minute", states_right, lambda r: r.looks),
     ("orphan", "No process or session of an agent that is gone", no_orphan, removals),
-    ("notice", "One notice an episode at most", one_notice_an_episode, lambda r: len(r.notices)),
+    ("notice", "One notice an episode; of a dialog one to each", one_notice_an_episode, lambda r: len(r.notices)),
     ("nudge", "Nudges back off", nudges_back_off, lambda r: len(r.nudges)),
     ("limit", "Limits are resumed after their reset, not before", limits_resumed, lambda r: len(r.limits)),
     ("supervisor", "The supervisor is up again after its death", supervisor_up, lambda r: len(r.outages)),

@@ -12,6 +12,7 @@ from typing import Any
 from ibstatus.drivers.claude import transcript
 from ibstatus.ops.simulation.records import Episode, Notice
 from ibstatus.rules import ages, telling
+from ibstatus.rules.standing import DIALOGS
 from ibstatus.store import disk, events, inbox, places, queue
 
 SUBTASK = "[hook]: Your subtask "
@@ -85,7 +86,7 @@ class Told:
     def __init__(self, place: places.Place) -> None:
         self.place = place
         self.end = 0
-        self.found: dict[str, tuple[str, float]] = {}
+        self.found: dict[str, Notice] = {}
 
     def read_queue(self) -> None:
         """On from where we were: what all have read is taken away one day."""
@@ -97,30 +98,35 @@ class Told:
             seen.close()
         for line in telling.told(data, at, 0).values:
             if str(line["id"]).startswith("n-") and line["from"] != "system":
-                self.add(line)
+                self.add(line, "")
 
     def read_inboxes(self, agents: Iterable[str]) -> None:
         for agent in agents:
             for line in inbox_of(self.place, agent):
                 if SUBTASK in str(line.get("msg", "")):
-                    self.add(line)
+                    self.add(line, agent)
 
-    def add(self, line: Mapping[str, Any]) -> None:
-        self.found[str(line["id"])] = (str(line["from"]), (ages.epoch(str(line.get("ts", ""))) or 0.0) + WITHIN)
+    def add(self, line: Mapping[str, Any], to: str) -> None:
+        item, at = str(line["id"]), (ages.epoch(str(line.get("ts", ""))) or 0.0) + WITHIN
+        self.found[item] = Notice(str(line["from"]), item, at, to)
 
     def notices(self, happened: list[dict[str, Any]], began: float) -> list[Notice]:
         """The history only knows the time better."""
         sent = {str(event.get("id", "")): at(event) for event in happened if event.get("kind") == "notice.sent"}
-        return [Notice(who, item, sent.get(item, ts) - began) for item, (who, ts) in self.found.items()]
+        return [one._replace(at=sent.get(item, one.at) - began) for item, one in self.found.items()]
 
 
 def episodes(happened: list[dict[str, Any]], began: float) -> list[Episode]:
     """From each word of an agent's hooks to the next."""
-    words: dict[str, list[float]] = {}
+    words: dict[str, list[tuple[float, bool]]] = {}
     for event in happened:
         if event.get("kind") in ("agent.state", "agent.stopped"):
-            words.setdefault(str(event["who"]), []).append(at(event) - began)
-    return [Episode(who, *pair) for who, times in words.items() for pair in pairwise([*times, inf])]
+            words.setdefault(str(event["who"]), []).append((at(event) - began, event.get("reason") in DIALOGS))
+    return [
+        Episode(who, since, until, asks)
+        for who, each in words.items()
+        for (since, asks), (until, _) in pairwise([*each, (inf, False)])
+    ]
 
 
 def nudges(place: places.Place, who: str, began: float) -> list[Notice]:

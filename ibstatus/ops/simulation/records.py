@@ -35,17 +35,21 @@ class Limit(NamedTuple):
 
 
 class Notice(NamedTuple):
+    """`to`: the manager that was told, '' is the primary."""
+
     who: str
     text: str
     at: float
+    to: str = ""
 
 
 class Episode(NamedTuple):
-    """An agent in a state that may be told of, from when to when."""
+    """An agent in a state that may be told of, from when to when; `asks`: a dialog is open."""
 
     who: str
     began: float
     ended: float
+    asks: bool = False
 
 
 @dataclass

@@ -39,6 +39,9 @@ class Settling:
         self.ears: dict[str, Ears] = {}
         self.resets: dict[str, float] = {}
         self.parked: dict[str, float] = {}  # who is to be sent on by ib, and since when
+        self.resumed = 0.0  # when the last of them was
+        self.odd: dict[str, float] = {}  # who is shown as what is not so, and since when without a break
+        self.wrong: dict[str, Wrong] = {}
         self.late: list[str] = []
         self.notices = reading.Told(world.place)
         self.merging = Lock()
@@ -73,17 +76,18 @@ class Settling:
             self.forgive()
             self.note_resumed()
             left = [who for who in self.differing() if who not in self.given_up]
+            self.watch(left)
             unheard = self.unheard()
             if not left and not unheard and not self.unread():
                 if is_early():
                     break
                 time.sleep(1.0 - time.time() % 1.0)  # and is that so at the beginning of a second, too?
                 continue
-            if self.now() - began > (STAGGERED if self.parked else LATEST):
+            if self.now() - max(began, self.resumed) > (STAGGERED if self.parked else LATEST):
                 if self.parked:
                     self.send_on()
                     continue
-                self.give_up(left)
+                self.given_up.update((who, self.truths[who]) for who in left if who in self.wrong)
                 self.doubted.update(unheard)
                 break
             if time.monotonic() > patience:
@@ -91,7 +95,18 @@ class Settling:
                 self.leap(self.world.clock.now() + (STEP if set(left) - set(self.parked) else MINUTE))
                 patience = time.monotonic() + LESS
             time.sleep(LOOK)
+        self.record.wrong += self.wrong.values()
+        self.odd, self.wrong = {}, {}
         self.record.looks += len(self.truths)
+
+    def watch(self, left: list[str]) -> None:
+        """Who is limited until ib sends it on is shown as what is so."""
+        now = self.now()
+        self.odd = {who: self.odd.get(who, now) for who in left if who not in self.parked}
+        for who, since in self.odd.items():
+            if now - since > MINUTE:
+                wanted, shown = str(self.truths[who]), self.described(who)
+                self.wrong[who] = Wrong(who, since, wanted, shown, now - since, self.doing[who])
 
     def forgive(self) -> None:
         """Who was given up is looked at again once something else is so."""
@@ -100,7 +115,8 @@ class Settling:
 
     def note_resumed(self) -> None:
         for who in [who for who in self.parked if self.shown(who) not in (truth.LIMITED, "")]:
-            self.record.limits.append(Limit(who, self.parked.pop(who), self.now()))
+            self.resumed = self.now()
+            self.record.limits.append(Limit(who, self.parked.pop(who), self.resumed))
 
     def send_on(self) -> None:
         """It was ib's to wake them; that did not come, so we do."""
@@ -109,20 +125,14 @@ class Settling:
             self.world.keys(self.session(who), "Enter")
             self.send(who, f"m{int(self.now())}x{9000 + number}")
         self.parked.clear()
+        self.resumed = self.now()
 
-    def give_up(self, left: list[str]) -> None:
-        states = reading.states(snapshot.path_of(self.world.place))
-        for who in left:
-            self.given_up[who] = self.truths[who]
-            state, reason = states.get(who, ("nothing", ""))
-            shown = f"{state} ({reason})" if reason else state
-            age = self.now() - self.since[who]
-            wrong = Wrong(who, self.since[who], str(self.truths[who]), shown, age, self.doing[who])
-            self.record.wrong.append(wrong)
+    def described(self, who: str) -> str:
+        state, reason = reading.states(snapshot.path_of(self.world.place)).get(who, ("nothing", ""))
+        return f"{state} ({reason})" if reason else state
 
     def expected(self, who: str) -> str:
-        state, reason = reading.states(snapshot.path_of(self.world.place)).get(who, ("nothing", ""))
-        return f"{who} ({self.doing[who]}) is {self.truths[who]}, shown as {state} {reason}"
+        return f"{who} ({self.doing[who]}) is {self.truths[who]}, shown as {self.described(who)}"
 
     def differing(self) -> list[str]:
         """Whose published state is not what is so."""
