@@ -27,10 +27,16 @@ SILENT: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess
 
 
 class Reply(NamedTuple):
-    """What one command printed; `ok` is False when that is tmux's complaint."""
+    """What one command printed; `ok` is False when that is tmux's complaint. `mark`: as tmux counts its commands."""
 
     ok: bool
     data: bytes
+    mark: bytes = b""
+
+    @property
+    def second(self) -> str:
+        """In which it was done, by the clock of tmux."""
+        return self.mark.partition(b" ")[0].decode("ascii", "replace")
 
 
 class Broken(Exception):
@@ -237,7 +243,7 @@ class Reading:
                 if self.mark.endswith(b" 0"):  # the commands that the client was started with
                     self.welcomed += 1
                 else:
-                    self.replies.append(Reply(ok, self.data[self.at + 1 : end + 1]))
+                    self.replies.append(Reply(ok, self.data[self.at + 1 : end + 1], self.mark))
                 self.at = end + len(word) + len(self.mark) + 1
                 self.mark = None
                 return True

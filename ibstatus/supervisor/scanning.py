@@ -52,6 +52,7 @@ class Server:
         self.connection = Connection(socket, name)
         self.listed = b""
         self.asked = 0.0
+        self.second = ""  # of the last list, by the clock of tmux
         self.panes: dict[str, Seen] = {}
 
 
@@ -159,7 +160,7 @@ class Scanner:
         if replies is None or (replies and not replies[0].ok):
             return self.unseen(server, targets, now)
         listed = replies[0].data if replies else b""
-        server.asked = now.wall
+        server.asked, server.second = now.wall, replies[0].second if replies else ""
         if listed != server.listed or not listed:
             server.panes, ours = panes_of(listed)
             server.listed = listed
@@ -197,7 +198,9 @@ class Scanner:
             self.settled = min(self.settled, screen.again)
             wanted.append((target, pane, screen))
         elif screen.again and (now.mono >= screen.again or self.is_odd(target.agent, now)):
-            screen.again = 0.0 if now.mono >= screen.again else screen.again
+            # What is drawn after this list, but in the second of its activity, shows in no list.
+            screen.again = now.mono + sights.settled_in(now.wall) if pane.activity == server.second else 0.0
+            self.settled = min(self.settled, screen.again or self.settled)
             wanted.append((target, pane, screen))
         else:
             self.settled = min(self.settled, screen.again or self.settled)
@@ -209,9 +212,7 @@ class Scanner:
         before = self.sights.get(target.agent)
         found = Sight(pane is not None, dead=pane is not None)
         if before is not None and sights.same(before, found):
-            shown = self.published.get(
-                target.agent
-            )  # it may have begun anew, or spoken, after the list before this one
+            shown = self.published.get(target.agent)  # it may have begun anew, or spoken, after the last list
             return target.is_ours and shown is not None and not is_over(shown)
         return self.note(target, found, now)
 

@@ -124,6 +124,17 @@ def test_replies_come_whole_however_they_are_cut(texts: list[bytes], size: int) 
 
     assert [reply.data for reply in reading.replies] == [text + b"\n" for text in texts]
     assert [reply.ok for reply in reading.replies] == [at % 2 == 1 for at in range(2, 2 + len(texts))]
+    assert {reply.second for reply in reading.replies} <= {"5"}
+
+
+def test_a_reply_has_the_second_of_tmux(tmux: Tmux, connection: Connection) -> None:
+    tmux("new-session", "-d", "-s", "a", "exec cat")
+    drawn = 'list-panes -a -f "#{==:#{session_name},a}" -F "#{window_activity}"'
+    replies = connection.ask([drawn])
+
+    assert replies is not None
+    assert replies[0].second >= replies[0].data.decode().strip() > "1"
+    assert Reply(False, b"").second == ""
 
 
 def test_a_stream_that_is_left_or_cut_in_the_middle_harms_nothing(tmux: Tmux, connection: Connection) -> None:
@@ -139,7 +150,9 @@ def test_a_stream_that_is_left_or_cut_in_the_middle_harms_nothing(tmux: Tmux, co
         assert reply.ok
         break
     del left, reply
-    assert connection.ask(["display-message -p next"]) == [Reply(True, b"next\n")]
+    answered = connection.ask(["display-message -p next"])
+    assert answered is not None
+    assert [reply[:2] for reply in answered] == [(True, b"next\n")]
 
     cut = connection.stream(numbered)
     assert cut is not None
