@@ -2,16 +2,19 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ibstatus.rules import screen_states
 from ibstatus.rules.screen_rules import built_in
 from ibstatus.store import places, screen_rules
 from tests.conftest import PROJECT, Done
 
-FOLDER = PROJECT / "fixtures" / "screen-states"
+FOLDER, SHARED = PROJECT / "fixtures" / "screen-states", PROJECT.parent / "shared"
 PERMISSION = next(path for path in sorted(FOLDER.iterdir()) if path.name.startswith("waiting-permission"))
 RUNNING = next(path for path in sorted(FOLDER.iterdir()) if path.name.startswith("running-none"))
 OWN = "[[rule]]\nname = 'mine'\nstate = 'stopped'\nmatch = 'Do you want'\n"
@@ -28,6 +31,27 @@ def test_a_file_and_a_pipe(ib: Callable[..., Done], tmp_path: Path) -> None:
     assert ib("parse-state", str(PERMISSION), cwd=tmp_path).out == "waiting\n"
     piped = ib("parse-state", cwd=tmp_path, stdin=RUNNING.read_text(), env={"LC_ALL": "C"})
     assert (piped.code, piped.out, piped.err) == (0, "running\n", "")
+
+
+EVERY = """
+import sys
+from ibstatus.ops import screen_proof
+for path in sys.argv[1:]:
+    print(path, ascii(screen_proof.state(path, "")[0]), sep="\\t")
+"""
+
+
+@pytest.mark.parametrize("locale", ["C", "tr_TR.UTF-8", "POSIX"])
+def test_no_locale_changes_what_a_screen_says(locale: str, tmp_path: Path) -> None:
+    """All of upstream's, of the real client's and of ours, at all widths that were recorded."""
+    screens = [*FOLDER.iterdir(), *SHARED.glob("upstream-fixtures/*.txt"), *SHARED.glob("claude-code/screens/*/*.txt")]
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(PROJECT)}
+    env |= {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    argv = [sys.executable, "-P", "-c", EVERY, *map(str, screens)]
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, check=True)
+
+    expected = {str(path): ascii(screen_states.shown(path.read_text("utf-8"))) for path in screens}
+    assert dict(line.split("\t") for line in done.stdout.decode("ascii").splitlines()) == expected
 
 
 def test_what_it_says_when_asked_for_more(ib: Callable[..., Done], tmp_path: Path) -> None:
