@@ -20,6 +20,7 @@ from tests.peers.messages_api import Handler, Json, MessagesApi, Turn
 from tests.until import until
 
 LONGEST = 15.0
+RESET = 3600  # seconds from a 429 until the limit is over
 QUESTION = {
     "questions": [
         {
@@ -30,7 +31,11 @@ QUESTION = {
         }
     ]
 }
-LIMITED = {"x-should-retry": "false", "anthropic-ratelimit-unified-status": "rejected"}
+LIMITED = {
+    "x-should-retry": "false",
+    "anthropic-ratelimit-unified-status": "rejected",
+    "anthropic-ratelimit-unified-representative-claim": "five_hour",
+}
 
 
 class Model:
@@ -273,5 +278,5 @@ class Limiting(Handler):
     def send_response(self, code: int, message: str | None = None) -> None:
         super().send_response(code, message)
         if code == 429:
-            for key, value in {**LIMITED, "anthropic-ratelimit-unified-reset": str(int(time.time()) + 3600)}.items():
+            for key, value in {**LIMITED, "anthropic-ratelimit-unified-reset": str(int(time.time()) + RESET)}.items():
                 self.send_header(key, value)

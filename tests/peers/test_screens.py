@@ -1,25 +1,34 @@
 """What the screens of the real client are taken for, while it goes through a turn."""
 
+import time
 from collections.abc import Callable
 
 import pytest
 
-from ibstatus.rules import screen_states
+from ibstatus.rules import limits, screen_states
 from ibstatus.rules.screen_states import Shown
+from tests.peers import messages_api, states
 from tests.peers.hooks import Hooks
 from tests.peers.messages_api import MessagesApi, Turn
 from tests.peers.test_hook_answers import QUESTIONS, bash
 from tests.peers.tui import Tui
 
 pytestmark = pytest.mark.peer
+SUBSCRIBER = {"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-of-nobody-at-all", "ANTHROPIC_API_KEY": ""}
+
+
+@pytest.fixture
+def limiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the API begins to serve: with a 429 it says until when."""
+    monkeypatch.setattr(messages_api, "Handler", states.Limiting)
 
 
 @pytest.fixture
 def begin(tui, api: MessagesApi, hooks: Hooks) -> Callable[..., Tui]:
-    def session(*turns: Turn, mode: str = "default") -> Tui:
+    def session(*turns: Turn, mode: str = "default", **options: dict[str, str]) -> Tui:
         hooks.write()
         api.turns[:] = turns
-        opened: Tui = tui(hooks.project, mode=mode)
+        opened: Tui = tui(hooks.project, mode=mode, **options)
         opened.until(lambda: see(opened).idle)
         opened.submit("Begin.")
         return opened
@@ -59,3 +68,14 @@ def test_a_retry_is_no_end(begin) -> None:
     session.until(lambda: see(session).reason.startswith("retrying"))
 
     assert see(session).state == "running"
+
+
+def test_a_subscribers_limit_says_until_when(limiting, begin) -> None:
+    session = begin(*[Turn(status=429)] * 4, env=SUBSCRIBER)
+    session.until(lambda: see(session).state == "rate_limited" and see(session).asks)
+
+    end = limits.reset_at(see(session).asks, time.time())
+    assert end == pytest.approx(time.time() + states.RESET, abs=300.0), session.screen()
+    session.keys("Escape")
+    session.until(lambda: "continue cancelled" in session.screen())
+    assert see(session).state == "rate_limited"
