@@ -12,6 +12,7 @@ ASKING = {"AskUserQuestion": QUESTION, "ExitPlanMode": PLAN}
 LISTENER = "ib listen"  # it waits for us: with it alone in the background nothing is at work
 LONGEST_REASON = 100
 SLOWEST = 60.0  # no hook takes longer
+RESTED = 10.0  # before the client says that it waits, it has rested for longer
 ENDED = {"prompt_input_exit": "left by /exit", "logout": "logged out"}  # `other` says nothing to anybody
 
 
@@ -102,6 +103,12 @@ def is_late(mono: float, now: float, last: Standing) -> bool:
     """Did this hook begin before one whose word is already here? After a reboot that clock begins anew."""
     behind = last.mono - mono
     return mono > 0 and 0 < behind < SLOWEST and now - last.at < 2 * SLOWEST
+
+
+def is_of_before(name: str, body: "dict[str, Any]", age: float, last: Standing) -> bool:
+    """The client says that it waits after a minute of rest, so not of a turn that has just begun."""
+    waits = name == "Notification" and body.get("notification_type") == "idle_prompt"
+    return waits and last.state in (RUNNING, COMPACTING) and 0 <= age < RESTED
 
 
 def late(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:

@@ -64,6 +64,8 @@ def take(
             corrected.mono = last.mono
             put(fd, corrected)
         return
+    if standing.is_of_before(name, body, now - last.at, last):
+        return
     new = standing.after(name, body, last)
     if new is None:
         if last.state and mono != last.mono:

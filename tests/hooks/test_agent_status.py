@@ -262,6 +262,20 @@ def test_a_hook_that_is_slower_than_the_next_event_does_not_undo_it(entered: pla
     assert states_of(entered) == ["running", "complete", "running"]
 
 
+def test_that_it_waits_is_no_word_on_a_turn_that_has_just_begun(entered: places.Place, worker: str) -> None:
+    """The client says so after a minute of rest; one that comes behind the next prompt is of before it."""
+    idle = {"notification_type": "idle_prompt"}
+    standing.note(entered, worker, "s", "UserPromptSubmit", {}, NOW, 100.0)
+    standing.note(entered, worker, "s", "Notification", idle, NOW + 0.1, 100.1)
+    standing.note(entered, worker, "s", "PreCompact", {}, NOW + 5, 105.0)
+    standing.note(entered, worker, "s", "Notification", idle, NOW + 5.1, 105.1)
+    assert states_of(entered) == ["running", "compacting"]
+
+    standing.note(entered, worker, "s", "PostCompact", {"trigger": "auto"}, NOW + 9, 109.0)
+    standing.note(entered, worker, "s", "Notification", idle, NOW + 70, 170.0)  # after Esc, of which no hook tells
+    assert states_of(entered) == ["running", "compacting", "running", "waiting input"]
+
+
 def test_a_hook_knows_when_it_began(entered: places.Place, worker: str) -> None:
     tell(entered, worker, "Stop")
     first = standing.read(standing.path_of(entered, worker, "")).mono
