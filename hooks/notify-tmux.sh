@@ -8,9 +8,10 @@
 		self=$0
 		[ -L "$self" ] && self=$(readlink -f "$self")
 		here=${self%/*}
-		if [ "$here" != "$self" ] && [ -r "$here/run" ]; then
+		case ${XDG_STATE_HOME-} in /*) state=$XDG_STATE_HOME ;; *) state=${HOME-}/.local/state ;; esac
+		if [ "$here" != "$self" ] && [ -r "$here/run" ] && [ -f "$state/ib/program" ]; then
 			sh "$here/run" notify-tmux
-		else # only this file was copied; and a `run` of the folder that the session stands in is none of ours
+		else # only this file was copied, or no ib was ever set up; a `run` where the session stands is none of ours
 			ib hooks notify-tmux
 		fi
 	fi

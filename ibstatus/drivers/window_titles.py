@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.5
 SIGKILL, SIGPIPE = 9, 13
-FIELDS = ("state", "since", "completed", "running", "rank", "glyph", "project")
+FIELDS = titles.VALUES
 WINDOWS = (
-    "@ib_state", "@ib_state_since", "@agent_running", "@last_completed_time",
-    "@ib_loudest", "@ib_next", "@ib_asked", "@ib_title", "@ib_name", "@ib_own_name", "@ib_own_auto",
+    "@ib_state", "@ib_state_since", "@agent_running", "@last_completed_time", "@ib_loudest", "@ib_next", "@ib_title",
 )  # fmt: skip
+OWN = ("@ib_asked", "@ib_name", "@ib_own_name", "@ib_own_auto")  # of a window that is renamed
 IS_SEEN = "window_active_clients"  # of a window in several sessions, too
 
 RESET = ("",) * len(FIELDS)
@@ -53,8 +53,7 @@ def is_window(text: str) -> bool:
 
 def moved(pane: str, window: str) -> str:
     """The window where it was last is put right too, unless it is there still."""
-    other = f"#{{!=:#{{window_id}},{window}}}"
-    return f"if-shell -F -t {pane} '{other}' {{\n{arranged(window)}\n}}" if is_window(window) else ""
+    return when(pane, f"#{{!=:#{{window_id}},{window}}}", [arranged(window)]) if is_window(window) else ""
 
 
 def option(pane: str, field: str, value: str) -> str:
@@ -95,21 +94,22 @@ def arranged(target: str) -> str:
     ours = "#{!=:#{@ib_own_auto},}"
     none = "#{==:#{@ib_loudest},}"
     fresh = both(both("#{!=:#{@ib_loudest},}", "#{==:#{@ib_own_auto},}"), "#{!=:#{@ib_rename},off}")
-    own = "".join(f"\n{line}" for line in keeping(target))
-    title = "".join(f"\n{line}" for line in titling(target))
-    back = "".join(f"\n{line}" for line in giving_back(target))
-    bare = "".join(f"\nset-option -wqu -t {target} {name}" for name in WINDOWS)
+    over = both(ours, f"#{{||:{none},#{{==:#{{@ib_rename}},off}}}}")
     renamed = both(ours, both("#{!=:#{window_name},#{@ib_title}}", "#{?automatic-rename,0,1}"))
     return "\n".join(
         (
             f"set-option -wF -t {target} @ib_loudest '{loudest()}'",
-            f"if-shell -F -t {target} '{fresh}' {{{own}\n}}",
-            f"if-shell -F -t {target} '{renamed}' {{ set-option -wF -t {target} @ib_name '{plain_name()}' }}",
-            f"if-shell -F -t {target} '#{{@ib_loudest}}' {{{title}\n}}",
-            f"if-shell -F -t {target} '{both(none, ours)}' {{{back}\n}}",
-            f"if-shell -F -t {target} '{none}' {{{bare}\n}}",
+            when(target, fresh, keeping(target)),
+            when(target, renamed, [f"set-option -wF -t {target} @ib_name '{plain_name()}'"]),
+            when(target, over, giving_back(target)),
+            when(target, "#{@ib_loudest}", titling(target)),
+            when(target, none, without(target, WINDOWS)),
         )
     )
+
+
+def when(target: str, condition: str, lines: "Sequence[str]") -> str:
+    return "\n".join([f"if-shell -F -t {target} '{condition}' {{", *lines, "}"])
 
 
 def both(one: str, other: str) -> str:
@@ -174,14 +174,16 @@ def giving_back(target: str) -> "list[str]":
     """A name that the user has given meanwhile stays; so does automatic-rename when they have turned it on."""
     inherited = f"set-option -wqu -t {target} automatic-rename"
     own = f"set-option -wF -t {target} automatic-rename '#{{@ib_own_auto}}'"
+    back = f"if-shell -F -t {target} '#{{==:#{{@ib_own_auto}},x}}' {{ {inherited} }} {{ {own} }}"
     return [
         f"set-option -wF -t {target} @ib_next '#{{?#{{!=:#{{@ib_name}},}},#{{@ib_name}},#{{@ib_own_name}}}}'",
-        f"if-shell -F -t {target} '#{{?automatic-rename,0,1}}' {{",
-        renaming(target),
-        f"if-shell -F -t {target} '#{{==:#{{@ib_name}},}}' "
-        f"{{ if-shell -F -t {target} '#{{==:#{{@ib_own_auto}},x}}' {{ {inherited} }} {{ {own} }} }}",
-        "}",
+        when(target, "#{?automatic-rename,0,1}", [renaming(target), when(target, "#{==:#{@ib_name},}", [back])]),
+        *without(target, OWN),
     ]
+
+
+def without(target: str, names: "Sequence[str]") -> "list[str]":
+    return [f"set-option -wqu -t {target} {name}" for name in names]
 
 
 def plain_name() -> str:
@@ -199,13 +201,15 @@ def unescaped(name: str) -> str:
 # The process
 
 
-def run(socket: str, script: str, patience: float = PATIENCE) -> str | None:
-    """What it prints, '' also when there is no such server. None when it did not answer in time, or is no tmux."""
+def run(socket: str, server: int, script: str, patience: float = PATIENCE) -> str | None:
+    """What it prints, '' also when there is no such server. None when it did not answer in time, or is no tmux.
+
+    `server`: its process. Another one that has the socket now has other panes by the same names."""
     read, write = posix.pipe()
     out, put = posix.pipe()
     pid = 0
     try:
-        posix.write(write, script.encode("utf-8", "replace"))  # far less than a pipe holds
+        fill(write, f"%if '#{{==:#{{pid}},{server}}}'\n{script}%endif\n".encode("utf-8", "replace"))
         posix.close(write)
         write = -1
         pid = started(socket, read, put)
@@ -224,6 +228,13 @@ def run(socket: str, script: str, patience: float = PATIENCE) -> str | None:
         for fd in (read, write, out, put):
             if fd >= 0:
                 posix.close(fd)
+
+
+def fill(pipe: int, data: bytes) -> None:
+    """Nobody reads yet; who has many pipes gets small ones."""
+    posix.set_blocking(pipe, False)
+    if posix.write(pipe, data) < len(data):
+        raise OSError
 
 
 def started(socket: str, stdin: int, stdout: int) -> int:

@@ -6,7 +6,7 @@
 import sys
 
 from ibstatus.hooks.event import environ
-from ibstatus.rules import title_glyphs, titles
+from ibstatus.rules import titles
 from ibstatus.store import disk, title_files
 
 TYPE_CHECKING = False
@@ -131,20 +131,10 @@ def project_of(event: "Event", folder: str) -> str:
 # What tmux is told
 
 
-def values_of(memory: "Memory") -> "list[str]":
-    """Of an active session only the server knows whether it is looked at: that alone is no news."""
-    known = memory.known
-    state = titles.ACTIVE_UNFOCUSED if known.state in titles.ACTIVE else known.state
-    completed = str(int(known.completed)) if known.completed else ""
-    running = "1" if titles.running(known) else "0"
-    glyph = title_glyphs.glyph(known.state, known.tool, memory.style)
-    return [state, str(int(known.since)), completed, running, str(titles.rank(state)), glyph, memory.project]
-
-
 def show(file: "File", now: float) -> None:
     """Written down before and after: what kills this in between leaves a note that tmux is to be told."""
     memory = file.memory
-    values = values_of(memory)
+    values = titles.values(memory.known, memory.style, memory.project)
     memory.due = memory.due or values != memory.shown
     if not memory.due or is_hanging(memory, now):
         file.put()
@@ -153,17 +143,24 @@ def show(file: "File", now: float) -> None:
 
     memory.shown = values
     file.put()
-    said = window_titles.run(memory.socket, window_titles.shown(memory.pane, memory.window, values, timer(file, now)))
-    told(memory, said, now)
-    file.put()
+    tell(file, window_titles.shown(memory.pane, memory.window, values, timer(file, now)), now)
 
 
 def is_hanging(memory: "Memory", now: float) -> bool:
     return 0 <= now - memory.tried < RETRY
 
 
+def tell(file: "File", script: str, now: float) -> None:
+    from ibstatus.drivers import window_titles
+
+    told(file.memory, window_titles.run(file.memory.socket, title_files.server_of(file.path), script), now)
+    file.put()
+
+
 def told(memory: "Memory", said: str | None, now: float) -> None:
+    """A server that did not answer knows of no timer either."""
     memory.tried = now if said is None else 0.0
+    memory.timer = 0.0 if said is None else memory.timer
     memory.due = said is None
     window, _, state = (said or "").strip().partition(" ")
     if window:
@@ -180,9 +177,7 @@ def give_back(file: "File", now: float) -> None:
     memory.due, memory.shown, memory.timer = True, [], 0.0
     file.put()
     if not is_hanging(memory, now):
-        said = window_titles.run(memory.socket, window_titles.ended(memory.pane, memory.window))
-        told(memory, said, now)
-    file.put()
+        tell(file, window_titles.ended(memory.pane, memory.window), now)
 
 
 # Half an hour

@@ -10,7 +10,7 @@ from ibstatus.ops.title_widths import configured
 from ibstatus.rules import titles as rules
 from ibstatus.store import places, title_files
 
-FORMAT = "#{P:#{?#{==:#{pane_id},#{@ib_loudest}},#{@ib_pane_glyph},}}"
+FORMAT = window_titles.of_loudest("#{@ib_pane_glyph}")
 NAME = window_titles.unescaped("window_name")
 FIELDS = (
     "pane_id",
@@ -92,19 +92,14 @@ def give_back(root: str) -> int:
 
     Until the session's settings are read again, which is at the end of its turn, its hooks leave the window alone."""
     given = set()
-    for path in filter(is_served, title_files.paths()):
+    for path in title_files.paths():
         try:
-            if is_of(title_files.read(path), root):
+            if title_files.is_alive(title_files.server_of(path)) and is_of(title_files.read(path), root):
                 with title_files.File(path) as file:
                     given |= give_one_back(file, root)
         except OSError:
             continue
     return len(given)
-
-
-def is_served(path: str) -> bool:
-    """Does the server of this file's pane run?"""
-    return title_files.is_alive(int(path.rpartition("/")[2].partition("-")[0]))
 
 
 def give_one_back(file: title_files.File, root: str) -> set[tuple[str, str]]:

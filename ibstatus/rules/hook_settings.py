@@ -35,7 +35,8 @@ QUIET = (
 TITLES = hook_commands.TITLES
 STOP_ONLY = "stop-only"
 AT_STOPS = ("SessionStart", "PostToolBatch", "Stop", "StopFailure", "SubagentStop", "SessionEnd")
-AT_ONCE = ("UserPromptSubmit", "PreToolUse", "PermissionRequest", "Notification")
+DIALOGS = ("PermissionRequest", "Notification", "Elicitation", "ElicitationResult")
+AT_ONCE = ("UserPromptSubmit", "PreToolUse", *DIALOGS)
 TITLE_EVENTS = {STOP_ONLY: AT_STOPS, "real-time": AT_STOPS + AT_ONCE, "off": ()}  # by what tmux.titles says
 OLD_HOOKS = ("main-path", "inject-status", "session-start", "intercept-task", "agent-status", "agent-path")
 

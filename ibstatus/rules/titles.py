@@ -19,7 +19,8 @@ MODES = (STOP_ONLY, REAL_TIME, OFF)
 
 DECAY = 1800
 LONGEST = 64  # of a name or an id that is remembered
-MOST_ENDED = 8
+MOST_ENDED = 100  # agents can be many, and end all at once
+SENDING = "SendMessage"
 TOOL_ENDS = ("PostToolBatch", "PostToolUse", "PostToolUseFailure")
 NEEDS = ("permission_prompt", "elicitation_dialog", "agent_needs_input")
 
@@ -64,27 +65,21 @@ def unpacked(values: object) -> Known | None:
     return known if ids <= {str} and known.state in LOUDNESS else None
 
 
-def title(known: Known, style: str, project: str) -> str:
-    return title_glyphs.glyph(known.state, known.tool, style) + project
+VALUES = ("state", "since", "completed", "running", "rank", "glyph", "project")
 
 
-def options(known: Known) -> tuple[tuple[str, str], ...]:
-    """What the seed's status lines read, as tmux keeps it: text."""
-    return (
-        ("@ib_state", known.state),
-        ("@ib_state_since", str(int(known.since))),
-        ("@agent_running", "true" if running(known) else "false"),
-        ("@last_completed_time", str(int(known.completed)) if known.completed else ""),
-    )
+def values(known: Known, style: str, project: str) -> "list[str]":
+    """What tmux is told, as VALUES names it. Whether an active session is looked at only the server knows: no news."""
+    state = ACTIVE_UNFOCUSED if known.state in ACTIVE else known.state
+    completed = str(int(known.completed)) if known.completed else ""
+    running = "1" if known.state == WORKING else "0"
+    glyph = title_glyphs.glyph(known.state, known.tool, style)
+    return [state, str(int(known.since)), completed, running, str(rank(state)), glyph, project]
 
 
 def rank(state: str) -> int:
     """7 is the loudest, 1 the quietest."""
     return len(LOUDNESS) - LOUDNESS.index(state) if state in LOUDNESS else 1
-
-
-def running(known: Known) -> bool:
-    return known.state == WORKING
 
 
 def after(name: str, body: "dict[str, Any]", last: Known, mode: str, focused: bool, now: float) -> Known:
@@ -202,10 +197,12 @@ def tool_ended(name: str, body: "dict[str, Any]", last: Known, live: bool, focus
         return last
     if live and last.state in ACTIVE:
         last = active(last, last.tool, focused, now)
-    turn = word(body.get("prompt_id"))
-    if not any(map(title_glyphs.is_visible, tools(body))):
+    used = tools(body)
+    if SENDING in used:
+        last = but(last, ended=())  # who had ended may run again, under the same id
+    if not any(map(title_glyphs.is_visible, used)):
         return last
-    return but(last, visible=True, prompt=turn or last.prompt)
+    return but(last, visible=True, prompt=word(body.get("prompt_id")) or last.prompt)
 
 
 def tools(body: "dict[str, Any]") -> "list[str]":

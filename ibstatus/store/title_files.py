@@ -168,10 +168,15 @@ def paths() -> list[str]:
         return []
 
 
+def server_of(path: str) -> int:
+    """The process of the tmux server of this file's pane."""
+    return int(path.rpartition("/")[2].partition("-")[0])
+
+
 def sweep() -> None:
     """Servers that are gone have no panes."""
     for path in paths():
-        if not is_alive(int(path.rpartition("/")[2].partition("-")[0])):
+        if not is_alive(server_of(path)):
             try:
                 disk.unlink(path)
             except OSError:

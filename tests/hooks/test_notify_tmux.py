@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.drivers import window_titles
 from ibstatus.hooks import notify_tmux
 from ibstatus.rules import titles
 from ibstatus.store import title_files
@@ -250,6 +251,26 @@ def test_whoever_wants_no_new_names_gets_the_options_alone(server: Server, proje
     assert (server.name(pane), server.automatic(pane), server.ours(pane)) == ("cat", "", "")
 
 
+@pytest.mark.parametrize("given", ["", "api"])
+def test_who_wants_no_new_names_any_more_has_the_old_one_back(server: Server, project: Path, given: str) -> None:
+    pane = server.pane()
+    session = Session(server, pane, project).start()
+    if given:
+        server.tmux("rename-window", "-t", pane, given)
+    server.tmux("set-option", "-g", "@ib_rename", "off")
+    session.edit().stop()
+    assert (server.name(pane), server.state(pane)) == (given or "own", "COMPLETED")
+    server.tmux("rename-window", "-t", pane, "mine")
+    session.tell("Stop.with-background")
+    assert (server.name(pane), server.state(pane)) == ("mine", "WORKING")
+    server.tmux("set-option", "-gu", "@ib_rename")
+    session.edit().stop()
+    assert server.name(pane) == "🤖✅web"
+    session.end()
+
+    assert (server.name(pane), server.ours(pane), server.automatic(pane)) == ("mine", "", "off")
+
+
 # Panes that move, and several in one window
 
 
@@ -393,6 +414,25 @@ def test_a_server_that_is_gone(server: Server, project: Path) -> None:
     assert [path.name.split("-")[0] for path in server.memories] == [str(os.getpid())]  # the other's are swept
 
 
+def test_a_tmux_that_was_started_anew_is_another_one(server: Server, project: Path) -> None:
+    """Its first pane has the number of the one that is gone."""
+    session = Session(server, server.pane(), project).start().edit()
+    server.tmux("kill-server")
+    until(lambda: not title_files.is_alive(int(server.pid)))
+    server.tmux("new-session", "-d", "-s", "one", "-n", "strange", "cat")
+    assert server.pane() == session.pane
+    session.stop()
+    assert (server.name("one:"), server.ours("one:")) == ("strange", "")
+    session.end()
+    assert (server.name("one:"), server.automatic("one:")) == ("strange", "off")
+
+
+def test_a_pipe_that_is_too_small_is_as_if_it_did_not_answer(server: Server) -> None:
+    """Who has many pipes open gets small ones. It is not waited for."""
+    assert window_titles.run(server.socket, int(server.pid), "#" * 1_000_000) is None
+    assert window_titles.run(server.socket, int(server.pid), "display-message -p x\n") == "x\n"
+
+
 def test_without_tmux_nothing_is_said(server: Server, project: Path) -> None:
     Session(server, server.pane(), project, PATH="/nowhere").start().stop().end()
 
@@ -419,6 +459,24 @@ def test_a_server_that_hangs_is_asked_once_and_told_later(server: Server, projec
     session.tell("PostToolBatch", tool_calls=READ)
 
     assert (server.name(pane), title_files.read(str(server.memories[0])).due) == ("🤖⚙️web", False)
+
+
+def test_a_timer_that_a_server_did_not_hear_of_is_set_later(server: Server, project: Path) -> None:
+    session = Session(server, server.pane(), project).start().edit()
+    os.kill(int(server.pid), signal.SIGSTOP)
+    try:
+        session.stop()
+    finally:
+        os.kill(int(server.pid), signal.SIGCONT)
+    memory = title_files.read(str(server.memories[0]))
+    assert (memory.due, memory.timer) == (True, 0.0)
+    path = aged(server, titles.DECAY - 1)
+    with title_files.File(str(path)) as file:
+        file.memory.tried = 0.0
+        file.put()
+    session.tell("PostToolBatch", tool_calls=READ)
+
+    until(lambda: server.state("one:") == "IDLE")
 
 
 def test_everything_speaks_c(tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -536,7 +594,7 @@ def aged(server: Server, seconds: float) -> Path:
         file.memory.known = titles.but(
             known, since=known.since - seconds, completed=known.completed and known.completed - seconds
         )
-        file.memory.shown = notify_tmux.values_of(file.memory)
+        file.memory.shown = titles.values(file.memory.known, file.memory.style, file.memory.project)
         file.memory.timer = 0.0
         file.put()
     return path

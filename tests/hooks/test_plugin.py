@@ -369,6 +369,15 @@ class TestByHand:
         assert (tmp_path / "args").read_text() == "hooks notify-tmux\n"
         assert not (tmp_path / "bad").exists()
 
+    def test_where_no_ib_is_written_down_it_asks_the_one_in_path(self, tmp_path: Path) -> None:
+        """Titles need no `ib init`."""
+        (tmp_path / "ib").write_text(f'#!/bin/sh\necho "$@" >"{tmp_path}/args"\n')
+        (tmp_path / "ib").chmod(0o755)
+        env = environment(PATH=f"{tmp_path}:{os.environ['PATH']}", XDG_STATE_HOME=str(tmp_path / "none"))
+
+        assert run("sh", self.line("sh"), MEGABYTE, env=env) == Ended(0, "", "", True)
+        assert (tmp_path / "args").read_text() == "hooks notify-tmux\n"
+
     def test_it_may_be_run_itself(self) -> None:
         assert os.access(self.SCRIPT, os.X_OK)
 

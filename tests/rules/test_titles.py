@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ibstatus.rules import title_glyphs, titles
+from ibstatus.rules import hook_settings, title_glyphs, titles
 from ibstatus.rules.titles import ALERT, BASE, COMPLETED, IDLE, OFF, REAL_TIME, STOP_ONLY, WORKING, Known
 from tests.conftest import PROJECT
 from tests.hooks.payloads import ALL, FOLDER, recorded
@@ -60,6 +60,15 @@ def test_the_document_has_these_transitions_and_no_others() -> None:
     rows = [line for line in DOCUMENT.splitlines() if "`test_a_transition[" in line and line.startswith("|")]
 
     assert rows == [row.line() for row in ROWS]
+
+
+def test_the_hooks_of_each_mode_hear_all_that_moves_it() -> None:
+    """A tool's own end is told by its batch as well."""
+    by_batch = {"PostToolUse", "PostToolUseFailure"}
+    for mode in MODES:
+        steps = [step for row in ROWS for step in row.steps if step.event and step.mode == mode]
+        moving = {recorded(step.event, **step.more)["hook_event_name"] for step in steps}
+        assert moving - by_batch <= set(hook_settings.TITLE_EVENTS[mode]), mode
 
 
 def test_no_other_transition_is_possible() -> None:
@@ -130,7 +139,11 @@ both_versions = pytest.mark.parametrize("version", VERSIONS)
 
 
 def shown(last: Known) -> str:
-    return titles.title(last, "emoji", "project")
+    return said(last)["glyph"] + said(last)["project"]
+
+
+def said(last: Known) -> dict[str, str]:
+    return dict(zip(titles.VALUES, titles.values(last, "emoji", "project"), strict=True))
 
 
 @both_versions
@@ -143,14 +156,14 @@ def test_from_idle_edit_a_file(version: str) -> None:
     last = played(batch("Edit"), STOP, version=version)
 
     assert shown(last) == "🤖✅project"
-    assert dict(titles.options(last))["@last_completed_time"] == str(int(NOW) + 2)
+    assert said(last)["completed"] == str(int(NOW) + 2)
 
 
 @both_versions
 def test_from_idle_read_a_file_only(version: str) -> None:
     last = played(batch("Read", "Grep"), STOP, version=version)
 
-    assert (shown(last), dict(titles.options(last))["@last_completed_time"]) == ("🤖project", "")
+    assert (shown(last), said(last)["completed"]) == ("🤖project", "")
 
 
 @both_versions
@@ -162,7 +175,7 @@ def test_from_working_the_agent_is_done(version: str) -> None:
 def test_from_working_the_agent_still_runs_after_the_turn(version: str) -> None:
     last = played(*LAUNCHED, batch("Read"), LAUNCHED[1], version=version)
 
-    assert (shown(last), dict(titles.options(last))["@agent_running"]) == ("🤖⚙️project", "true")
+    assert (shown(last), said(last)["running"]) == ("🤖⚙️project", "1")
 
 
 def test_from_completed_wait_more_than_30_minutes() -> None:
@@ -170,8 +183,8 @@ def test_from_completed_wait_more_than_30_minutes() -> None:
     last = titles.decayed(done, done.completed + 1801)
 
     assert shown(last) == shown(done) == "🤖✅project"
-    assert dict(titles.options(last))["@last_completed_time"] == ""
-    assert dict(titles.options(last))["@ib_state"] == "IDLE"
+    assert said(last)["completed"] == ""
+    assert said(last)["state"] == "IDLE"
 
 
 @both_versions
@@ -356,6 +369,17 @@ def test_an_agent_that_is_sent_on_runs_again() -> None:
     again = played(*LAUNCHED, ("SubagentStop", ENDS), STOP, batch("SendMessage"), LAUNCHED[1])
 
     assert again.state == WORKING
+    at_once = played(*LAUNCHED, ("SubagentStop", ENDS), batch("SendMessage"), LAUNCHED[1])
+    assert at_once.state == WORKING
+
+
+def test_many_agents_that_end_at_once_have_all_ended() -> None:
+    """Each end still lists all of them."""
+    listed = {"background_tasks": agents(*map(str, range(30)))}
+    ends = [("SubagentStop", {"agent_id": str(number), **listed}) for number in range(30)]
+
+    assert played(batch("Agent"), ("Stop", listed), *ends[:-1]).state == WORKING
+    assert played(batch("Agent"), ("Stop", listed), *ends).state == COMPLETED
 
 
 def test_a_subagent_that_ended_elsewhere_ends_no_shell() -> None:
@@ -398,10 +422,10 @@ def test_an_error_of_the_service_ends_no_agent() -> None:
     assert played(batch("Edit"), ("StopFailure.rate_limit", {})).state == BASE
 
 
-def test_eight_ends_are_remembered() -> None:
-    last = played(*[("SubagentStop", {"agent_id": str(number)}) for number in range(12)])
+def test_a_hundred_ends_are_remembered() -> None:
+    last = played(*[("SubagentStop", {"agent_id": str(number)}) for number in range(120)])
 
-    assert last.ended == tuple(str(number) for number in range(4, 12))
+    assert last.ended == tuple(str(number) for number in range(20, 120))
 
 
 # Dialogs
@@ -516,7 +540,7 @@ def test_the_loudest_state_has_the_highest_rank() -> None:
 
 @pytest.mark.parametrize("state", STATES)
 def test_an_agent_runs_exactly_in_working(state: str) -> None:
-    assert dict(titles.options(known(state)))["@agent_running"] == ("true" if state == WORKING else "false")
+    assert said(known(state))["running"] == ("1" if state == WORKING else "0")
 
 
 # What was remembered

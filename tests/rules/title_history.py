@@ -32,13 +32,23 @@ class Event:
         return [text(task.get("id")) for task in running if "ib listen" not in text(task.get("command"))]
 
     @cached_property
-    def worked(self) -> bool:
+    def used(self) -> list[str]:
+        """The session's own tools that have ended."""
         calls = self.body.get("tool_calls")
         tools = [
             self.tool,
             *[text(c.get("tool_name")) for c in (calls if isinstance(calls, list) else []) if type(c) is dict],
         ]
-        return self.after_tool and not self.who and any(tool not in LOOKING.split() for tool in tools if tool)
+        return tools if self.after_tool and not self.who else []
+
+    @cached_property
+    def worked(self) -> bool:
+        return any(tool not in LOOKING.split() for tool in self.used if tool)
+
+    @property
+    def sends_on(self) -> bool:
+        """Who had ended may run again."""
+        return "SendMessage" in self.used
 
     @property
     def after_tool(self) -> bool:
@@ -194,7 +204,8 @@ class History:
 
     def left(self, i: int) -> list[str]:
         """What still runs, as event i has it."""
-        first = next((k for k in range(i - 1, -1, -1) if self.events[k].begins or self.is_over(k)), -1)
+        forgets = [event.begins or event.sends_on or self.is_over(k) for k, event in enumerate(self.events[:i])]
+        first = next((k for k in range(i - 1, -1, -1) if forgets[k]), -1)
         over = {event.who for event in self.events[first + 1 : i + 1] if event.name == "SubagentStop" and event.who}
         tasks = self.events[i].tasks
         return [one for one in (self.once("background", i) if tasks is None else tasks) if one not in over]
