@@ -117,13 +117,11 @@ def both(one: str, other: str) -> str:
 
 
 def loudest() -> str:
-    """The id of the first pane of the highest rank; '' when none has one."""
-    found = ""
-    for rank in range(1, len(titles.LOUDNESS) + 1):
-        mine = f"#{{==:#{{@ib_pane_rank}},{rank}}}"
-        first = f"#{{s/ .*//:#{{P:#{{?{mine},#{{pane_id}} ,}}}}}}"
-        found = f"#{{?#{{m:*{rank}*,#{{P:#{{@ib_pane_rank}}}}}},{first},{found}}}"
-    return found
+    """The id of the first pane of the highest rank, which is the first word of all that have one; '' when none has."""
+    ranks = range(len(titles.LOUDNESS), 0, -1)
+    return (
+        "#{s/ .*//:" + "".join(f"#{{P:#{{?#{{==:#{{@ib_pane_rank}},{rank}}},#{{pane_id}} ,}}}}" for rank in ranks) + "}"
+    )
 
 
 def of_loudest(text: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ibstatus.store.title_files import File, Memory
 
 DECAY = "--decay="
-SETTLED = ("SessionStart", "Stop")  # where the settings are read again
+SETTLED = ("SessionStart", "UserPromptSubmit", "Stop")  # where the settings are read again
 OPENS = ("SessionStart", "UserPromptSubmit")  # an interactive client begins here, or goes on
 UNATTENDED = "sdk"  # `claude -p` in a session's own Bash is in that session's pane
 RETRY = 5.0  # seconds in which a server that hung is left alone

@@ -4,7 +4,7 @@ import time
 from typing import NamedTuple
 
 from ibstatus.drivers import tmux_servers, window_titles
-from ibstatus.errors import IbError
+from ibstatus.errors import IbError, quoted
 from ibstatus.hooks import notify_tmux
 from ibstatus.ops.title_widths import configured
 from ibstatus.rules import titles as rules
@@ -55,6 +55,8 @@ def titles_of(server: tmux_servers.Server) -> list[Title]:
     done = tmux_servers.asked(server, "list-panes", "-a", "-F", form)
     if done.code == 127:
         raise IbError("Window titles need tmux, which is not installed", hint="install tmux; ib doctor")
+    if done.code == 124:
+        raise IbError(f"The tmux of {server.socket} does not answer", hint=f"tmux -S {quoted(server.socket)} ls")
     rows = [line.split("\t", len(FIELDS)) for line in done.out.splitlines()]
     found = [title(server, *row) for row in rows if len(row) > len(FIELDS) and row[1]]
     return list({one.pane: one for one in found}.values())
@@ -90,7 +92,7 @@ def epoch(text: str) -> float:
 def give_back(root: str) -> int:
     """Every window that a session of this repository has titled gets its own name back; how many have got it.
 
-    Until the session's settings are read again, which is at the end of its turn, its hooks leave the window alone."""
+    Until the settings are read again, at its next prompt or the end of its turn, its hooks leave the window alone."""
     given = set()
     for path in title_files.paths():
         try:

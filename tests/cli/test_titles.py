@@ -5,6 +5,7 @@ import pty
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import termios
@@ -364,6 +365,17 @@ def test_options_that_somebody_has_set_by_hand_break_nothing(ib: Ib, inside: Tmu
     assert shown.code == 0, shown
     assert "\x1b" not in shown.out
     assert ib("titles", "--json").code == 0
+
+
+def test_of_a_tmux_that_hangs_nothing_is_claimed(ib: Ib, inside: Tmux) -> None:
+    server = int(inside("display-message", "-p", "#{pid}"))
+    os.kill(server, signal.SIGSTOP)
+    try:
+        done = ib("titles")
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert (done.code, done.out) == (1, "")
+    assert f"The tmux of {os.environ['TMUX'].split(',')[0]} does not answer" in done.err
 
 
 def test_without_titles_it_says_what_they_need(ib: Ib, tmux: Tmux, tmp_path: Path) -> None:

@@ -427,6 +427,14 @@ def test_a_tmux_that_was_started_anew_is_another_one(server: Server, project: Pa
     assert (server.name("one:"), server.automatic("one:")) == ("strange", "off")
 
 
+def test_all_that_tmux_is_told_fits_into_a_small_pipe() -> None:
+    """Linux gives two pages to a user who has many pipes."""
+    values = titles.values(titles.Known(titles.COMPLETED, 1.8e9), "emoji", "x" * 200)
+    timer = window_titles.later("%123", 1800, "x" * 300)
+
+    assert len(window_titles.shown("%123", "@123", values, timer).encode()) < 8192 - 100
+
+
 def test_a_pipe_that_is_too_small_is_as_if_it_did_not_answer(server: Server) -> None:
     """Who has many pipes open gets small ones. It is not waited for."""
     assert window_titles.run(server.socket, int(server.pid), "#" * 1_000_000) is None
@@ -576,6 +584,16 @@ def test_the_settings_are_read_again_at_stop(server: Server, project: Path) -> N
     assert (server.name("one:"), server.ours("one:"), server.asked()) == ("own", "", 1)
 
 
+def test_a_session_at_rest_follows_another_mode_from_its_next_prompt_on(server: Server, project: Path) -> None:
+    session = Session(server, server.pane(), project).start().edit().stop()
+    settings(server.home, titles="real-time", glyphs="safe")
+    session.tell("UserPromptSubmit").tell("PreToolUse.Edit")
+    assert (server.name("one:"), server.state("one:")) == ("🔧web", "ACTIVE_UNFOCUSED")
+    settings(server.home, titles="off")
+    session.tell("UserPromptSubmit")
+    assert (server.name("one:"), server.ours("one:")) == ("own", "")
+
+
 def test_settings_that_cannot_be_read_are_the_usual_ones(server: Server, project: Path) -> None:
     (server.home / ".ittybitty.json").write_text("{")
     Session(server, server.pane(), project).start()
@@ -622,6 +640,24 @@ def test_after_half_an_hour_it_is_idle_with_nobody_doing_anything(server: Server
 
     assert before == {"COMPLETED": "COMPLETED 🤖✅web", "BASE": "BASE 🤖web"}[state]
     until(lambda: server.ask("#{@ib_state} #{window_name} #{@last_completed_time}") == "IDLE 🤖✅web ")
+
+
+def test_the_timer_finds_a_folder_of_any_name(server: Server, project: Path, tmp_path: Path) -> None:
+    state = tmp_path / 'it\'s #{pid} #(touch BAD) %H%% \\ "$HOME" `touch BAD` é;'
+    session = Session(server, server.pane(), project, XDG_STATE_HOME=str(state)).start().edit()
+    session.stop()
+    path = next(state.glob("ib/titles/*"))
+    with title_files.File(str(path)) as file:
+        stamp = time.time() - titles.DECAY + 1
+        file.memory.known = titles.but(file.memory.known, since=stamp, completed=stamp)
+        file.memory.timer = 0.0
+        file.memory.due = True
+        file.put()
+    session.tell("PostToolBatch", tool_calls=READ)
+    assert server.state("one:") == "COMPLETED"
+
+    until(lambda: server.state("one:") == "IDLE")
+    assert list(tmp_path.rglob("BAD")) == []
 
 
 def test_what_is_not_old_enough_is_asked_again(server: Server, project: Path) -> None:
