@@ -26,7 +26,7 @@ PATIENT = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from ibstatus.hooks import entry
-entry.LIMIT["open"] = 60.0
+entry.LIMIT["lasts"] = 60.0
 entry.main(["notify-tmux"])
 """  # the hook with more time than under valgrind it would get: nothing else is changed
 SEED = """

@@ -7,13 +7,13 @@ from ibstatus.hooks.event import Event
 from ibstatus.store import disk
 
 # name → how it fails. The module is ibstatus.hooks.<name with underscores>; its `run(event)` returns an exit code.
-OPEN, GUARD, REQUEST, WAITS = "open", "guard", "request", "waits"
+OPEN, LASTS, GUARD, REQUEST, WAITS = "open", "lasts", "guard", "request", "waits"
 HOOKS = {
     "session-start": OPEN,
     "cwd-changed": OPEN,
     "inject-status": OPEN,
     "agent-status": OPEN,
-    "notify-tmux": OPEN,
+    "notify-tmux": LASTS,
     "agent-path": GUARD,
     "main-path": OPEN,
     "permission-request": REQUEST,
@@ -23,7 +23,8 @@ HOOKS = {
 }
 
 PLUGIN = "--plugin"
-LIMIT = {OPEN: 1.0, GUARD: 5.0, REQUEST: 5.0}  # seconds; a hook that is late is worth nothing
+# Seconds; a hook that is late is worth nothing. But what a title does not hear of, it shows wrong until the next event.
+LIMIT = {OPEN: 1.0, LASTS: 5.0, GUARD: 5.0, REQUEST: 5.0}
 BROKEN = "ib could not judge this ({}), so it is not allowed. Try again; if it stays so, say so and end with WAITING"
 
 

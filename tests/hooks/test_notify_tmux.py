@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.drivers import window_titles
-from ibstatus.hooks import notify_tmux
+from ibstatus.hooks import entry, notify_tmux
 from ibstatus.rules import titles
 from ibstatus.store import title_files
 from tests.conftest import make_agent, make_repo
@@ -764,6 +764,19 @@ def test_a_memory_that_is_torn_is_none(server: Server, project: Path, content: b
     assert server.name("one:") == "🤖✅web"
     session.end()
     assert (server.name("one:"), server.ours("one:")) == ("own", "")
+
+
+def test_an_event_that_must_wait_for_others_is_not_lost(server: Server, project: Path) -> None:
+    """On a busy machine many hooks of one pane can stand in line; only tmux itself is given up early."""
+    session = Session(server, server.pane(), project).start().edit()
+    with title_files.File(str(server.memories[0])):
+        stops = threading.Thread(target=session.stop)
+        stops.start()
+        stops.join(entry.LIMIT[entry.OPEN] * 1.5)
+        assert stops.is_alive()
+    stops.join()
+
+    assert server.state("one:") == "COMPLETED"
 
 
 def test_a_thousand_events_of_four_panes(live: Server, tmp_path: Path) -> None:
