@@ -3,13 +3,13 @@
 from ibstatus.errors import IbError
 from ibstatus.ops import hook_status, hooks, titles
 from ibstatus.rules import hook_commands, hook_settings
+from ibstatus.rules.titles import OFF, STOP_ONLY
 from ibstatus.store import client_settings, disk, home, locks, places
 
 KEY = hook_status.TITLES_KEY
-OFF = "off"
 ELSEWHERE = f"In a repository with hooks, they follow it by: {hook_status.INSTALL}"
 NONE_YET = f"No title changes before hooks are installed: {hook_status.INSTALL}"
-PLUGIN_ONLY = f"The plugin's hooks know no other mode than {hook_settings.STOP_ONLY}: {hook_status.INSTALL}"
+PLUGIN_ONLY = f"The plugin's hooks know no other mode than {STOP_ONLY}: {hook_status.INSTALL}"
 
 
 def follow(place: places.Place, for_all: bool) -> str:
@@ -34,7 +34,7 @@ def lacking(place: places.Place, mode: str) -> list[str]:
     if mode == OFF or known.status != "not-installed":
         return []
     if known.plugin:
-        return [] if mode == hook_settings.STOP_ONLY else [PLUGIN_ONLY]
+        return [] if mode == STOP_ONLY else [PLUGIN_ONLY]
     return [NONE_YET]
 
 

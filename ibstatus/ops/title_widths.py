@@ -10,7 +10,6 @@ from ibstatus.errors import IbError
 from ibstatus.rules import settings, title_glyphs
 from ibstatus.store import config, places
 
-STYLES = ("emoji", "safe", "ascii")
 SELECTOR, FIRST_WIDE = "\ufe0f", "\u2190"
 TOOLS = (
     ("Edit", "editing"),
@@ -122,7 +121,7 @@ def glyphs() -> list[tuple[str, str, tuple[str, ...]]]:
     rows = [(state, "", meaning) for state, meaning in STATES]
     rows += [("ACTIVE_FOCUSED", "", "thinking")] + [("ACTIVE_FOCUSED", tool, meaning) for tool, meaning in TOOLS]
     found: dict[str, tuple[list[str], list[str]]] = {}
-    for style in STYLES[:2]:
+    for style in title_glyphs.STYLES[:2]:
         for state, tool, meaning in rows:
             meanings, styles = found.setdefault(title_glyphs.glyph(state, tool, style), ([], []))
             meanings += [] if meaning in meanings else [meaning]
@@ -140,4 +139,4 @@ def fitting(found: Sequence[Width], clients: Sequence[tmux_servers.Client]) -> s
     if any(not client.utf8 for client in clients):
         return "ascii"
     misfits = {style for width in found if not width.fits for style in width.styles}
-    return next(style for style in STYLES if style not in misfits)
+    return next(style for style in title_glyphs.STYLES if style not in misfits)

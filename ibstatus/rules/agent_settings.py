@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ibstatus.errors import IbError
 from ibstatus.rules import hook_commands, hook_settings, lines
+from ibstatus.rules.titles import STOP_ONLY
 
 Json = dict[str, Any]
 
@@ -48,7 +49,7 @@ class Agent(NamedTuple):
     common: str
     yolo: bool = False
     intercepts: bool = False
-    titles: str = hook_settings.STOP_ONLY
+    titles: str = STOP_ONLY
 
     @property
     def folder(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from ibstatus.rules import hook_commands
+from ibstatus.rules.titles import OFF, REAL_TIME, STOP_ONLY
 
 Json = dict[str, Any]
 State = Literal["installed", "partial", "not-installed", "outdated"]
@@ -33,11 +34,10 @@ QUIET = (
     *((event, "", "agent-status") for event in STATUS_EVENTS),
 )
 TITLES = hook_commands.TITLES
-STOP_ONLY = "stop-only"
 AT_STOPS = ("SessionStart", "PostToolBatch", "Stop", "StopFailure", "SubagentStop", "SessionEnd")
 DIALOGS = ("PermissionRequest", "Notification", "Elicitation", "ElicitationResult")
 AT_ONCE = ("UserPromptSubmit", "PreToolUse", *DIALOGS)
-TITLE_EVENTS = {STOP_ONLY: AT_STOPS, "real-time": AT_STOPS + AT_ONCE, "off": ()}  # by what tmux.titles says
+TITLE_EVENTS = {STOP_ONLY: AT_STOPS, REAL_TIME: AT_STOPS + AT_ONCE, OFF: ()}  # by what tmux.titles says
 OLD_HOOKS = ("main-path", "inject-status", "session-start", "intercept-task", "agent-status", "agent-path")
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from ibstatus.rules import hook_commands, hook_edits, hook_settings, settings
+from ibstatus.rules import hook_commands, hook_edits, hook_settings, settings, title_glyphs
 from ibstatus.rules.hook_settings import INTERCEPT, MAIN
+from ibstatus.rules.titles import STOP_ONLY
 from tests.conftest import PROJECT
 
 PROGRAM = ("/opt/ib/bin/python", "/opt/ib/lib/ibstatus/hooks/stub.py")
@@ -24,14 +25,12 @@ def put_in(
     program: hook_commands.Program = PROGRAM,
     kind: str = MAIN,
     before: str = "",
-    titles: str = hook_settings.STOP_ONLY,
+    titles: str = STOP_ONLY,
 ) -> str:
     return hook_edits.with_hooks(text, hook_settings.wanted(program, kind, titles), kind, before)
 
 
-def state(
-    text: str, program: hook_commands.Program = PROGRAM, kind: str = MAIN, titles: str = hook_settings.STOP_ONLY
-) -> str:
+def state(text: str, program: hook_commands.Program = PROGRAM, kind: str = MAIN, titles: str = STOP_ONLY) -> str:
     return hook_settings.state_of(hook_edits.values_of(text), hook_settings.wanted(program, kind, titles), kind)
 
 
@@ -339,7 +338,8 @@ def test_hooks_from_before_there_were_titles_are_outdated() -> None:
 
 def test_every_mode_of_titles_has_its_events() -> None:
     assert set(MODES) == set(settings.KEYS["tmux.titles"].choices)
-    assert settings.KEYS["tmux.titles"].default == hook_settings.STOP_ONLY
+    assert settings.KEYS["tmux.titles"].default == STOP_ONLY
+    assert settings.KEYS["tmux.glyphs"].choices == title_glyphs.STYLES
     for mode in MODES:
         wanted = hook_settings.wanted(PROGRAM, titles=mode)
         titles = {want.event for want in wanted if want.hook == hook_settings.TITLES}
