@@ -126,17 +126,66 @@ def test_only_a_dialog_is_told_to_two_each_once(episode: Episode, readers: tuple
     assert (broken(Record(notices=notices, episodes=[episode])) == []) == holds
 
 
+def test_a_letter_that_its_reader_did_not_live_to_read_is_told_to_the_next_and_to_nobody_twice() -> None:
+    unread = Notice("a", "in-1", 5.0, "lead", vain=True)
+
+    assert broken(Record(notices=[unread, Notice("a", "n-2", 6.0)], episodes=[RESTS])) == []
+    assert broken(Record(notices=[unread, unread._replace(text="in-2")], episodes=[RESTS])) == ["notice"]
+    assert broken(Record(notices=[unread, *[Notice("a", "n", 6.0)] * 2], episodes=[RESTS])) == ["notice"]
+
+
+def happened(kind: str, who: str, second: float, **more: object) -> dict[str, object]:
+    return {"kind": kind, "who": who, "t": f"1970-01-01T00:{second // 60:02.0f}:{second % 60:02.0f}.000Z", **more}
+
+
+@pytest.mark.parametrize(("ended", "vain"), [(30, True), (50, False), (10, False)])
+def test_who_was_over_before_it_read_its_letter(repo: places.Place, ended: float, vain: bool) -> None:
+    home.enter(repo)
+    make_agent(repo, "lead")
+    inbox.put(repo, "supervisor", "lead", "w", True, "[hook]: Your subtask w just completed", 20.0, "in-1-w")
+    told = reading.Told(repo)
+    told.read_inboxes(["lead"])
+    history = [happened("notice.sent", "w", 20, id="in-1-w"), happened("agent.stopped", "lead", ended)]
+    history.append(happened("message.offered", "lead", 40, ids=["in-1-w"]))
+
+    assert [one.vain for one in told.notices(history, 0.0)] == [vain]
+
+
+def test_an_agent_is_quiet_while_it_hears_nothing_but_nudges(repo: places.Place) -> None:
+    home.enter(repo)
+    make_agent(repo, "a")
+    for item, text in (("in-1", reading.NUDGE), ("in-2", "a letter"), ("in-3", reading.NUDGE)):
+        inbox.put(repo, "supervisor", "a", "system", True, text, 20.0, item)
+    history = [
+        happened("message.queued", "system", 21, id="in-1", to="a"),
+        happened("message.offered", "a", 22, ids=["in-1"]),
+        happened("message.offered", "b", 25, ids=["in-9"]),
+        happened("message.offered", "a", 30, ids=["in-2", "in-3"]),
+        happened("agent.state", "a", 31, state="running"),
+        happened("agent.stopped", "a", 40),
+        happened("agent.state", "a", 50, state="creating"),
+    ]
+    nudges = reading.nudges(repo, "a", history, 10.0)
+
+    assert {item: one.at for item, one in nudges.items()} == {"in-1": 11.0, "in-3": 10.0}
+    assert reading.quiet(history, "a", nudges, 10.0) == [
+        Episode("a", *times) for times in ((0.0, 20.0), (20.0, 30.0), (30.0, 40.0), (40.0, inf))
+    ]
+
+
 def test_a_notice_of_what_no_hook_has_told_of_is_counted() -> None:
     assert broken(Record(notices=[Notice("a", "n-1", 5.0), Notice("a", "n-2", 6.0)])) == ["notice"]
 
 
 def test_episodes_are_the_words_of_hooks_and_dialogs_are_known_by_their_reason() -> None:
-    def event(who: str, second: int, **more: str) -> dict[str, str]:
-        return {"kind": "agent.state", "who": who, "t": f"1970-01-01T00:00:{second:02}.000Z", **more}
+    history = [
+        happened("agent.state", "a", 2, reason="question"),
+        happened("agent.state", "b", 3, reason="input"),
+        happened("agent.state", "a", 5, reason="input"),
+        happened("notice.sent", "a", 6),
+    ]
 
-    happened = [event("a", 2, reason="question"), event("b", 3, reason="input"), event("a", 5, reason="input")]
-
-    assert reading.episodes([*happened, {"kind": "notice.sent", "who": "a", "t": ""}], 1.0) == [
+    assert reading.episodes(history, 1.0) == [
         Episode("a", 1.0, 4.0, asks=True),
         Episode("a", 4.0, inf),
         Episode("b", 2.0, inf),

@@ -8,7 +8,7 @@ from ibstatus.drivers import daemon
 from ibstatus.errors import IbError
 from ibstatus.ops.simulation import ending, reading, truth
 from ibstatus.ops.simulation.plan import FATES, REMOVALS, Act, Moment
-from ibstatus.ops.simulation.records import Episode, Record
+from ibstatus.ops.simulation.records import Record
 from ibstatus.ops.simulation.settling import LOOK, MINUTE, Settling
 from ibstatus.ops.simulation.world import PRIMARY, signalled
 from ibstatus.store import rungs
@@ -70,8 +70,6 @@ class Conductor(Settling):
         kind = act.fate + (" ends" if act.ends else "")
         self.record.acts[kind] = self.record.acts.get(kind, 0) + 1
         self.doing[act.who] = f"{kind} {act.number}"
-        self.record.quiet.append(Episode(act.who, self.since[act.who], self.now()))
-        self.since[act.who] = self.now()
         if act.ends:
             self.end(act)
         else:
@@ -176,9 +174,10 @@ class Conductor(Settling):
         self.notices.read_inboxes(self.truths)
         self.record.notices = self.notices.notices(happened, self.began)
         self.record.episodes = reading.episodes(happened, self.began)
-        for who, since in self.since.items():
-            self.record.quiet.append(Episode(who, since, self.now() + 1))
-            self.record.nudges += reading.nudges(self.world.place, who, self.began)
+        for who in self.truths:
+            nudged = reading.nudges(self.world.place, who, happened, self.began)
+            self.record.nudges += nudged.values()
+            self.record.quiet += reading.quiet(happened, who, nudged, self.began)
 
 
 def cwd_of(pid: int) -> str:

@@ -53,7 +53,8 @@ def no_orphan(record: Record) -> list[str]:
 
 def one_notice_an_episode(record: Record) -> list[str]:
     """Only automatic notices are counted, each with the episode that it falls into. Two may be told of the same one
-    only where a dialog is open: the manager, because it is its worker, and the primary, because it has the keys."""
+    where a dialog is open: the manager, because it is its worker, and the primary, because it has the keys; and where a
+    manager is over before it has read its letter, the next reader is told. Nobody is told twice."""
     told: dict[Episode, list[Notice]] = {}
     for notice in record.notices:
         last = max(
@@ -63,8 +64,14 @@ def one_notice_an_episode(record: Record) -> list[str]:
     return [
         f"{one.who}: {len(notices)} notices of one episode, {clock(one.began)}: {notices[-1].text}"
         for one, notices in told.items()
-        if len(notices) > (2 if one.asks and len({notice.to == "" for notice in notices}) == 2 else 1)
+        if is_too_much(one, notices)
     ]
+
+
+def is_too_much(one: Episode, notices: Sequence[Notice]) -> bool:
+    readers = [notice.to for notice in notices if not notice.vain]
+    both = one.asks and len({reader == "" for reader in readers}) == 2
+    return len({notice.to for notice in notices}) < len(notices) or len(readers) > (2 if both else 1)
 
 
 def began(one: Episode) -> float:
@@ -72,7 +79,7 @@ def began(one: Episode) -> float:
 
 
 def nudges_back_off(record: Record) -> list[str]:
-    """The first after a minute of silence, each next one after twice the time, while nobody does anything to it."""
+    """The first after a minute of silence, each next one after twice the time, while nobody else tells it anything."""
     broken = []
     for episode in record.quiet:
         times = [one.at for one in record.nudges if one.who == episode.who and episode.began < one.at < episode.ended]

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -111,9 +111,21 @@ class Told:
         self.found[item] = Notice(str(line["from"]), item, at, to)
 
     def notices(self, happened: list[dict[str, Any]], began: float) -> list[Notice]:
-        """The history only knows the time better."""
+        """The history knows the time better, and who was over before a letter was read."""
         sent = {str(event.get("id", "")): at(event) for event in happened if event.get("kind") == "notice.sent"}
-        return [one._replace(at=sent.get(item, one.at) - began) for item, one in self.found.items()]
+        ends = [(str(event["who"]), at(event)) for event in happened if event.get("kind") == "agent.stopped"]
+        read: dict[str, float] = {}
+        for event in happened:
+            for item in event.get("ids", ()) if event.get("kind") == "message.offered" else ():
+                read.setdefault(item, at(event))
+        found = [one._replace(at=sent.get(item, one.at)) for item, one in self.found.items()]
+        return [
+            one._replace(
+                at=one.at - began,
+                vain=any(who == one.to and one.at <= end < read.get(one.text, inf) for who, end in ends),
+            )
+            for one in found
+        ]
 
 
 def episodes(happened: list[dict[str, Any]], began: float) -> list[Episode]:
@@ -129,9 +141,27 @@ def episodes(happened: list[dict[str, Any]], began: float) -> list[Episode]:
     ]
 
 
-def nudges(place: places.Place, who: str, began: float) -> list[Notice]:
-    found = [line for line in inbox_of(place, who) if NUDGE in str(line.get("msg", ""))]
-    return [Notice(who, NUDGE, (ages.epoch(str(line.get("ts", ""))) or began) - began) for line in found]
+def nudges(place: places.Place, who: str, happened: list[dict[str, Any]], began: float) -> dict[str, Notice]:
+    """By the id of each; the history knows the time better."""
+    queued = {str(event.get("id", "")): at(event) for event in happened if event.get("kind") == "message.queued"}
+    found = {}
+    for line in inbox_of(place, who):
+        item, ts = str(line["id"]), ages.epoch(str(line.get("ts", ""))) or began
+        if NUDGE in str(line.get("msg", "")):
+            found[item] = Notice(who, NUDGE, queued.get(item, ts) - began)
+    return found
+
+
+def quiet(happened: list[dict[str, Any]], who: str, nudged: Container[str], began: float) -> list[Episode]:
+    """Between what it was told, but for its nudges, and the ends and beginnings of its client."""
+    times = [0.0]
+    for event in happened:
+        if event.get("who") != who:
+            continue
+        told = event.get("kind") == "message.offered" and not all(item in nudged for item in event.get("ids", ()))
+        if told or event.get("kind") == "agent.stopped" or event.get("state") == "creating":
+            times.append(at(event) - began)
+    return [Episode(who, *pair) for pair in pairwise([*times, inf])]
 
 
 def inbox_of(place: places.Place, who: str) -> list[dict[str, Any]]:

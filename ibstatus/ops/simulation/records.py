@@ -35,12 +35,13 @@ class Limit(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """`to`: the manager that was told, '' is the primary."""
+    """`to`: the manager that was told, '' is the primary; `vain`: its session was over before it had read it."""
 
     who: str
     text: str
     at: float
     to: str = ""
+    vain: bool = False
 
 
 class Episode(NamedTuple):
@@ -60,7 +61,7 @@ class Record:
     notices: list[Notice] = field(default_factory=list)
     episodes: list[Episode] = field(default_factory=list)
     nudges: list[Notice] = field(default_factory=list)
-    quiet: list[Episode] = field(default_factory=list)  # between what we did to an agent
+    quiet: list[Episode] = field(default_factory=list)  # of each agent, while nobody told or did anything to it
     outages: list[float] = field(default_factory=list)  # real seconds until the supervisor was up again, inf: never
     orphans: list[str] = field(default_factory=list)
     lost_commits: list[str] = field(default_factory=list)

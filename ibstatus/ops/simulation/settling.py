@@ -33,7 +33,6 @@ class Settling:
         self.truths = {who.name: truth.IDLE for who in plan.agents}
         self.idle = dict(self.truths)
         self.doing = dict.fromkeys(self.truths, "start")
-        self.since = dict.fromkeys(self.truths, 0.0)
         self.given_up: dict[str, truth.Truth] = {}
         self.sent: dict[str, Sent] = {}
         self.ears: dict[str, Ears] = {}
