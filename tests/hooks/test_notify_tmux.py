@@ -213,9 +213,9 @@ def test_automatic_rename_comes_back_as_it_was(server: Server, project: Path, wh
     server.tmux("set-option", "-gw", "automatic-rename", whole)
     panes = [server.window() for _ in range(3)]
     for pane, own in zip(panes, ("", "on", "off"), strict=True):
+        until(lambda pane=pane: whole == "off" or server.is_named_by_tmux(pane))
         if own:
             server.tmux("set-option", "-w", "-t", pane, "automatic-rename", own)
-        until(lambda pane=pane: whole == "off" or server.is_named_by_tmux(pane))
         session = Session(server, pane, project, pane).start().edit().stop()
         assert server.automatic(pane) == "off"
         session.end()
