@@ -1,7 +1,7 @@
 """Run the measurements and print them as the README's table:  python -m bench [--readme] [PART]...
 
 The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn scan tick listing latency states
-titles sim.
+titles board board-postgres board-merge sim.
 """
 
 import re
@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 from bench import (
+    board_merge,
+    board_postgres,
+    board_sqlite,
     gitstorm,
     ground,
     guard,
@@ -50,6 +53,9 @@ PARTS = {
     "latency": latency.measure,
     "states": states.measure,
     "titles": titles.measure,
+    "board": board_sqlite.measure,
+    "board-postgres": board_postgres.measure,
+    "board-merge": board_merge.measure,
     "sim": sim.measure,
 }
 README = Path(__file__).resolve().parent.parent / "README.md"

@@ -7,22 +7,27 @@ import time
 from types import FrameType
 
 import click
+from click.shell_completion import CompletionItem
 
-from ibstatus.cli import calling, output, watched
+from ibstatus.cli import calling, given, output, watched
 from ibstatus.cli.say import agent_ids, as_json
 from ibstatus.errors import IbError, UsageError, visible
 from ibstatus.ops import attend as attending
 from ibstatus.ops import pause as pausing
 from ibstatus.ops import reassign as reassigning
 from ibstatus.ops import session_end, spawn, spawn_plan
-from ibstatus.rules import agent_prompt, tool_rules
+from ibstatus.rules import tool_rules
 from ibstatus.store import places
-
-MOST = 16 * agent_prompt.LONGEST
 
 
 class Told(BaseException):
     """SIGTERM: what was begun is taken back first."""
+
+
+def board_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from ibstatus.cli import board
+
+    return board.ids(ctx, param, incomplete)
 
 
 @click.command("new-agent", short_help="Start an agent on a task; prints its id")
@@ -39,6 +44,9 @@ class Told(BaseException):
 @click.option("--allow-tools", metavar="RULES", multiple=True, help='Also allowed: "Bash(npm test:*),WebFetch"')
 @click.option("--deny-tools", metavar="RULES", multiple=True, help="Never allowed; wins over what is")
 @click.option("--prompt-file", metavar="FILE", default="", help="The task is in this file, - for standard input")
+@click.option(
+    "--task", "board_task", metavar="ID", default="", shell_complete=board_ids, help="Take this task of the board"
+)
 @as_json
 def new_agent(
     prompt: tuple[str, ...],
@@ -54,6 +62,7 @@ def new_agent(
     allow_tools: tuple[str, ...],
     deny_tools: tuple[str, ...],
     prompt_file: str,
+    board_task: str,
     json: bool,
 ) -> int:
     """Start an agent: a Claude session of its own, in a git worktree on the branch agent/ID. Prints the id alone, and
@@ -64,10 +73,12 @@ def new_agent(
       ib new-agent "Add dark mode to the settings page"
       ib new-agent --name login --worker "Fix the login bug"
       ib new-agent --role reviewer --base main --prompt-file task.md
+      ib new-agent --task design-the-api
     """
     at = calling.place()
+    id, name, told = given.of_board(at, board_task, name, prompt, prompt_file)
     wanted = spawn_plan.Wanted(
-        task(prompt, prompt_file),
+        told,
         name,
         manager,
         worker,
@@ -79,6 +90,7 @@ def new_agent(
         rules(deny_tools),
         role,
         base,
+        id,
     )
 
     def announce(agent: str) -> None:
@@ -92,24 +104,6 @@ def new_agent(
         spawn.spawn(at, calling.caller(at), wanted, os.getcwd(), announce, output.talk)
     watched.keep_watched(at)
     return 0
-
-
-def task(words: tuple[str, ...], file: str) -> str:
-    """From the command line, a file, or standard input when that is no terminal."""
-    if words and file:
-        raise UsageError("The task is given twice, in words and as a file", hint="leave one of them out")
-    if words:
-        return " ".join(words)
-    if file and file != "-":
-        with open(file, "rb") as source:
-            return text_of(source.read(MOST))
-    if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError("An agent needs a task", hint='ib new-agent "Add dark mode to the settings page"')
-    return text_of(sys.stdin.buffer.read(MOST))
-
-
-def text_of(data: bytes) -> str:
-    return data.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\n")
 
 
 def rules(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -178,9 +172,9 @@ def resume(ids: tuple[str, ...], everybody: bool, dry_run: bool, force: bool, js
     caller = calling.caller(at)
     resumed: list[str] = []
     failures: list[IbError] = []
-    for given in ids:
+    for one in ids:
         try:
-            resumed.append(pausing.resume(at, caller, given, output.talk))
+            resumed.append(pausing.resume(at, caller, one, output.talk))
         except IbError as error:
             if len(ids) == 1:
                 raise

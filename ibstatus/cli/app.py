@@ -12,7 +12,7 @@ from ibstatus.errors import IbError, refused
 from ibstatus.ops import access
 
 # name → (module, its command, the heading in `ib --help`)
-AGENTS, TALK, SETUP, HISTORY, PROOF = "Agents", "Talk", "Set up", "History", "Proof"
+AGENTS, TALK, BOARD, SETUP, HISTORY, PROOF = "Agents", "Talk", "Board", "Set up", "History", "Proof"
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "new-agent": ("agents", "new_agent", AGENTS),
     "list": ("fleet", "list_agents", AGENTS),
@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "notify": ("say", "notify", TALK),
     "listen": ("listen", "listen", TALK),
     "wake": ("wake", "wake", TALK),
+    "board": ("board", "board", BOARD),
     "log": ("say", "log", HISTORY),
     "events": ("history", "events", HISTORY),
     "trace": ("history", "trace", HISTORY),
@@ -105,11 +106,11 @@ class Lazy(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # before click makes an exit 1 of it
-            hush()
+            output.hush()
             return 0
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading in (AGENTS, TALK, HISTORY, SETUP, PROOF):
+        for heading in (AGENTS, TALK, BOARD, HISTORY, SETUP, PROOF):
             rows = []
             for name, (_, _, section) in COMMANDS.items():
                 command = self.get_command(ctx, name)
@@ -144,13 +145,8 @@ def main(argv: list[str]) -> int:
     except OSError as error:
         return output.fail(refused(f"finish ib {argv[0] if argv else ''}".rstrip(), error))
     except SystemExit:  # how click ends when nobody reads its help any more
-        hush()
+        output.hush()
         return 0
     except Exception:
         return 0 if "_IB_COMPLETE" in os.environ else output.crashed(argv)
     return result if isinstance(result, int) else 0
-
-
-def hush() -> None:
-    """The reader went away: nothing more is written, the flush at exit included."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

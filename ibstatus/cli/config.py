@@ -123,7 +123,10 @@ def list_(ctx: click.Context, user: bool, json: bool) -> int:
     answer = ops.rows(place(in_user(ctx, user)), in_user(ctx, user))
     warn(answer.notes)
     if json:
-        told = [{"key": row.key.name, "value": row.value, "source": row.source} for row in answer.value]
+        told = [
+            {"key": row.key.name, "value": settings_text.public(row.key, row.value), "source": row.source}
+            for row in answer.value
+        ]
         output.data(lines.encode(told))
     else:
         output.data(table(answer.value))
@@ -143,10 +146,11 @@ def table(rows: list[ops.Row]) -> str:
 @as_json
 @click.pass_context
 def get(ctx: click.Context, key: str, user: bool, json: bool) -> int:
-    """Print the value that counts: bare, or as JSON. What is unset is an empty line, or null."""
+    """Print the value that counts: bare, or as JSON. What is unset is an empty line, or null; a password is `***`."""
     answer = ops.get(place(in_user(ctx, user)), key, in_user(ctx, user))
     warn(answer.notes)
-    output.data(lines.encode(answer.value) if json else settings_text.bare(answer.value))
+    value = settings_text.public(settings.KEYS.get(key), answer.value)
+    output.data(lines.encode(value) if json else settings_text.bare(value))
     return 0
 
 
@@ -161,7 +165,7 @@ def set_(ctx: click.Context, key: str, value: str, user: bool) -> int:
     answer = ops.set_value(at, calling.caller(at), key, value, in_user(ctx, user))
     warn(answer.notes)
     watched.keep_agents_watched(at)
-    output.data(f"Set {key} = {settings_text.bare(answer.value)}")
+    output.data(f"Set {key} = {settings_text.bare(settings_text.public(settings.KEYS.get(key), answer.value))}")
     followed(at, key, in_user(ctx, user))
     return 0
 

@@ -3,6 +3,7 @@
 import shutil
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -17,6 +18,9 @@ from ibstatus.rules import fleet as judging
 from ibstatus.rules import status_text
 from ibstatus.store import agents as known
 from ibstatus.store import config, places
+
+if TYPE_CHECKING:
+    from ibstatus.ops.board import overview
 
 
 @click.command("list", short_help="Show all agents")
@@ -143,8 +147,24 @@ def status(agent: str, json: bool) -> int:
 
         return work.show_agent(at, agent or at.agent, json)
     snapshot = shown(at)
+    board = on_board(at)
     if json:
-        output.as_json(snapshot)
-    else:
-        output.data(status_text.status(snapshot, time.time(), width()))
+        output.as_json({**msgspec.to_builtins(snapshot), "board": board} if board is not None else snapshot)
+        return 0
+    output.data(status_text.status(snapshot, time.time(), width()))
+    if board is not None:
+        from ibstatus.rules import board_text
+
+        output.data("\n" + board_text.overview(board.tasks, board.claimed, board.merges, board.problem))
     return 0
+
+
+def on_board(at: places.Place) -> "overview.Overview | None":
+    """Nothing of it is loaded where there is no board."""
+    from ibstatus.board import opening
+
+    if not opening.is_there(at):
+        return None
+    from ibstatus.ops.board import overview
+
+    return overview.seen(at)

@@ -13,7 +13,7 @@ import click
 import msgspec
 
 import ibstatus
-from ibstatus.errors import IbError, UsageError, told
+from ibstatus.errors import IbError, UsageError, told, visible
 from ibstatus.rules import lines
 from ibstatus.store import places
 
@@ -53,9 +53,18 @@ def talk(text: str) -> None:
         pass
 
 
+def remark(text: str) -> None:
+    talk(f"{visible(text)}.")
+
+
 def warn(text: str) -> None:
     if text:
         talk(f"Warning: {text}.")
+
+
+def hush() -> None:
+    """Nobody reads any more: nothing is written from now on, the flush at exit included."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def fail(error: IbError) -> int:
@@ -80,9 +89,9 @@ def usage(error: click.UsageError) -> UsageError:
     return UsageError(sentence.rstrip("."), hint=hint)
 
 
-def unknown_command(name: str, known: list[str]) -> UsageError:
+def unknown_command(name: str, known: list[str], group: str = "ib") -> UsageError:
     near = difflib.get_close_matches(name, known, 1, cutoff=0.7)
-    return UsageError(f"There is no command '{name}'", hint=f"ib {near[0]}" if near else "ib --help")
+    return UsageError(f"There is no command '{name}'", hint=f"{group} {near[0] if near else '--help'}")
 
 
 def crashed(argv: list[str]) -> int:

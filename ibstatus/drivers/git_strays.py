@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import psutil
 
-OURS = ("ib merge agent/", "ib undo: ")  # how our reflog lines begin, see git_refs.move
+OURS = ("ib merge ", "ib undo: ")  # how our reflog lines begin, see git_refs.move
 
 
 def moving(folder: str, checkouts: Sequence[str]) -> list[int]:

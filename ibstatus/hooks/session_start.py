@@ -52,7 +52,11 @@ def told_agent(event: "Event", place: places.Place) -> "tuple[instructions.Agent
     guarded = disk.exists(folder + "/settings.local.json")
     apart = meta.get("worktree") is not False
     worktree = folder + "/repo" if apart else place.root
-    agent = instructions.Agent(event.agent, role, manager, parent, worktree, guarded, apart)
+    task = meta.get("task")
+    id = task.get("id") if isinstance(task, dict) else ""
+    agent = instructions.Agent(
+        event.agent, role, manager, parent, worktree, guarded, apart, id if isinstance(id, str) else ""
+    )
     if event.text("source") not in LOST:
         return agent, []
     from ibstatus.store import prompts

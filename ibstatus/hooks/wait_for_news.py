@@ -52,10 +52,10 @@ class Waiter:
     def hears(self) -> bool:
         """True: there is news, and it is for us to ring."""
         self.sign()
-        self.bell = bells.Bell(self.place)
+        self.bell = bells.Bell(self.place.bells)
         if self.line >= 0:
             self.bell.poll.register(self.line, select.POLLIN)
-        bells.ring(self.place)  # an older waiter looks, and sees our name
+        bells.ring(self.place.bells)  # an older waiter looks, and sees our name
         if not self.takes_over():
             return False
         deadline, pause = time.monotonic() + LONGEST, SOON

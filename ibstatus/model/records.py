@@ -39,6 +39,8 @@ class Loss(msgspec.Struct, frozen=True):
     unread: int
     agents: list[str]
     saves: int = 0
+    tasks: int = 0
+    merges: int = 0
 
     def parts(self) -> list[str]:
         """As words, without what is none."""
@@ -47,6 +49,8 @@ class Loss(msgspec.Struct, frozen=True):
             (self.questions, "open question"),
             (self.unread, "unread queue line"),
             (self.saves, "unmerged CLAUDE.md save"),
+            (self.tasks, "open task"),
+            (self.merges, "queued merge"),
         )
         found = [f"{count} {what}{'' if count == 1 else 's'}" for count, what in counted if count]
         if self.agents:

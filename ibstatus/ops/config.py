@@ -92,13 +92,18 @@ def judge(key: Key, value: Any) -> None:
         raise UsageError(f"{key.name} cannot be empty", hint=f"ib config unset {key.name}")
     complaint = settings.objection(key, value) if value != "" else ""
     if complaint:
-        raise UsageError(f"{key.name} {complaint}, and {lines.encode(value)} is not", hint=example(key))
+        raise UsageError(
+            f"{key.name} {complaint}, and {lines.encode(settings_text.public(key, value))} is not", hint=example(key)
+        )
 
 
 def careless(key: Key, value: Any, to_user: bool) -> list[str]:
     if to_user or settings_text.shown(key, value) == settings_text.bare(value) or key.name != "board.dsn":
         return []
-    return ["the project's file is meant to be committed, and there is a password in this; --global keeps it to you"]
+    return [
+        "the project's file is meant to be committed, and there is a password in this; "
+        "better ~/.pgpass or IB_BOARD_DSN, and --global keeps it to you"
+    ]
 
 
 def example(key: Key) -> str:

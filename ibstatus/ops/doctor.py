@@ -243,6 +243,12 @@ def config(place: places.Place) -> Iterator[Finding]:
         yield health.ok("config", "the settings are valid")
 
 
+def board(place: places.Place) -> Iterator[Finding]:
+    from ibstatus.ops.board import board_health
+
+    yield from board_health.board(place)
+
+
 def space(place: places.Place) -> Iterator[Finding]:
     yield health.space(*checkup.space(place.home if disk.exists(place.home) else place.root))
 
@@ -268,5 +274,6 @@ CHECKS: tuple[Check, ...] = (
     config,
     screen_rules,
     cut_off,
+    board,
     space,
 )

@@ -24,8 +24,8 @@ class Blocked(IbError):
 
 
 class Plan(NamedTuple):
-    """A merge with its result made, not done yet. `ref`: the target; `checkouts` have it; `commits`: newest first;
-    `options`: what a hint repeats of the command line."""
+    """A merge with its result made, not done yet. `branch` goes into `ref`, which `checkouts` have; `agent` is closed
+    with it, or ''; `commits`: newest first; `options`: what a hint repeats of the command line."""
 
     agent: str
     tip: str
@@ -36,6 +36,7 @@ class Plan(NamedTuple):
     commits: list[git_refs.Commit]
     linear: bool
     options: str = ""
+    branch: str = ""
 
     @property
     def into(self) -> str:
@@ -45,6 +46,14 @@ class Plan(NamedTuple):
     def is_idle(self) -> bool:
         """Has the target all of it already?"""
         return self.before == self.after
+
+
+class Made(NamedTuple):
+    """The commit that a branch will be at; or the files that conflict, and in which commit where one of many does."""
+
+    after: str
+    conflicts: tuple[str, ...] = ()
+    at: str = ""
 
 
 def branch_of(agent: str) -> str:
@@ -126,12 +135,12 @@ def plan(place: places.Place, agent: str, ref: str, linear: bool, options: str =
         raise IbError(f"{agent} has no branch agent/{agent}: there is nothing to merge", hint=f"ib kill {agent}")
     look_at_agent(place, agent, tip, into, before, options)
     commits = git_refs.commits(cwd, before, tip)
-    after = result(cwd, agent, into, before, tip, linear, options) if commits else before
-    here = [one for one in git_checkouts.all_of(cwd, place.root) if one.ref == ref]
-    for one in here if after != before else ():
-        look_at_target(one, agent, into, before, after, options)
-    shown = commits if after != before else []
-    return Plan(agent, tip, ref, before, after, [one.path for one in here], shown, linear, options)
+    made = result(cwd, f"Merge agent {agent} work\n".encode(), before, tip, linear) if commits else Made(before)
+    if made.conflicts:
+        raise conflict(agent, into, made, options)
+    here = going_along(place, ref, before, made.after, merge_text.again(agent, into, options))
+    shown = commits if made.after != before else []
+    return Plan(agent, tip, ref, before, made.after, here, shown, linear, options, branch_of(agent))
 
 
 def look_at_agent(place: places.Place, agent: str, tip: str, into: str, before: str, options: str) -> None:
@@ -159,12 +168,20 @@ def look_at_agent(place: places.Place, agent: str, tip: str, into: str, before: 
         raise Blocked(DIRTY_AGENT, f"{agent} has commits in submodules that nobody else has", names, hint=hint)
 
 
-def look_at_target(one: git_checkouts.Checkout, agent: str, into: str, before: str, after: str, options: str) -> None:
+def going_along(place: places.Place, ref: str, before: str, after: str, again: str) -> list[str]:
+    """The checkouts that have the branch; raises what keeps one from going along. `again`: what to type then."""
+    here = [one for one in git_checkouts.all_of(place.git_folder, place.root) if one.ref == ref]
+    for one in here if after != before else ():
+        look_at_target(one, git_refs.name_of(ref), before, after, again)
+    return [one.path for one in here]
+
+
+def look_at_target(one: git_checkouts.Checkout, into: str, before: str, after: str, again: str) -> None:
     """A checkout of the target must be able to go along without losing anything."""
     if one.busy:
-        hint = f"finish it there, then: {merge_text.again(agent, into, options)}"
+        hint = f"finish it there, then: {again}"
         raise Blocked(BUSY, f"{one.busy} is under way in {one.path}", [], hint=hint, cause=f"it has {into} checked out")
-    hint = merge_text.stash_hint(one.path, agent, into, options)
+    hint = merge_text.stash_hint(one.path, again)
     names = [change.path for change in git_checkouts.changes(one.path) if change.code != "??"]
     if names:
         counted = merge_text.counted(len(names), "uncommitted file")
@@ -172,30 +189,29 @@ def look_at_target(one: git_checkouts.Checkout, agent: str, into: str, before: s
     names = git_checkouts.in_the_way(one.path, before, after)
     if names:
         message = f"Files in {one.path} that git does not know would be overwritten"
-        hint = f"move them away, then: {merge_text.again(agent, into, options)}"
+        hint = f"move them away, then: {again}"
         raise Blocked(DIRTY_TARGET, message, names, hint=hint)
     why = git_checkouts.objection(one.path, before, after)
     if why:
         raise Blocked(DIRTY_TARGET, f"{one.path} cannot go along", [], hint=hint, cause=why)
 
 
-def result(cwd: str, agent: str, into: str, before: str, tip: str, linear: bool, options: str) -> str:
-    """The commit that the target will be at. A user's merge keeps the branch point, a manager's stays a line."""
+def result(cwd: str, message: bytes, before: str, tip: str, linear: bool) -> Made:
+    """A merge commit keeps the branch point; what is linear stays a line of first parents."""
     if linear:
-        return tip if git_refs.contains(cwd, tip, before) else carried(cwd, agent, into, before, tip, options)
+        return Made(tip) if git_refs.contains(cwd, tip, before) else carried(cwd, before, tip)
     made = git_merge.merged(cwd, before, tip)
     if made.conflicts:
-        raise conflict(agent, into, made.conflicts, "", options)
-    return git_merge.commit(cwd, made.tree, (before, tip), f"Merge agent {agent} work\n".encode(), {})
+        return Made("", made.conflicts)
+    return Made(git_merge.commit(cwd, made.tree, (before, tip), message, {}))
 
 
-def carried(cwd: str, agent: str, into: str, before: str, tip: str, options: str) -> str:
+def carried(cwd: str, before: str, tip: str) -> Made:
     made = git_merge.carried(cwd, before, tip)
-    if made.conflicts:
-        raise conflict(agent, into, made.conflicts, f" (its commit {made.at[:7]})", options)
-    return made.tip
+    return Made("", made.conflicts, made.at) if made.conflicts else Made(made.tip)
 
 
-def conflict(agent: str, into: str, names: tuple[str, ...], at: str, options: str) -> Blocked:
-    message = f"agent/{agent}{at} conflicts with {into} in {merge_text.counted(len(names), 'file')}"
-    return Blocked(CONFLICT, message, list(names), hint=merge_text.conflict_hint(agent, into, names, options))
+def conflict(agent: str, into: str, made: Made, options: str) -> Blocked:
+    message = merge_text.conflicts(f"agent/{agent}", into, made.conflicts, made.at)
+    hint = merge_text.conflict_hint(agent, into, made.conflicts, options)
+    return Blocked(CONFLICT, message, list(made.conflicts), hint=hint)

@@ -130,7 +130,7 @@ def taken_out(place: places.Place, kinds: tuple[str, ...]) -> Installed:
     values = values_of(place, path)
     if changed and MAIN in kinds:
         rungs.disarm(place)
-        bells.ring(place)  # a waiter looks, and leaves
+        bells.ring(place.bells)  # a waiter looks, and leaves
     if noted is not None and not hook_settings.ours(values):
         client_settings.forget(place, noted)
         exclude.remove_settings(place)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ibstatus.drivers import git_worktree
 from ibstatus.errors import IbError
 from ibstatus.ops import authority, bereaved, recover, retire, session
+from ibstatus.ops.board_queue import owner
 from ibstatus.rules import authority as family
 from ibstatus.rules import identity, removal_text
 from ibstatus.store import disk, home, inbox, operations, places
@@ -33,7 +34,13 @@ def plan(place: places.Place, caller: identity.Caller, given: Iterable[str], tre
 def losses(place: places.Place, names: Sequence[str]) -> list[removal_text.Loss]:
     managers = authority.managers(place)
     branches = [retire.branch_of(name) for name in names]
-    return [loss(place, name, managers.get(name, ""), names, branches) for name in names]
+    queued = owner.queued(place)
+    return [
+        loss(place, name, managers.get(name, ""), names, branches)._replace(
+            entry=queued[name].id if name in queued else 0
+        )
+        for name in names
+    ]
 
 
 def loss(

@@ -9,13 +9,13 @@ from ibstatus.drivers import git_refs, throw_away, trial
 from ibstatus.errors import IbError
 from ibstatus.ops import authority, forecast, merge_step, retire, session, stop
 from ibstatus.ops import recover as mending
+from ibstatus.ops.board_queue import owner
 from ibstatus.ops.forecast import Plan
 from ibstatus.rules import identity, merge_text
 from ibstatus.store import agent_log, agents, home, operations, places, spool
 
 Say = Callable[[str], None]
 Agree = Callable[[list[str]], bool]
-TRIES = 3
 
 
 class Wish(NamedTuple):
@@ -37,6 +37,7 @@ def check(place: places.Place, caller: identity.Caller, wish: Wish) -> Plan:
     """The forecast alone. Raises `forecast.Blocked` with what is in the way."""
     home.look(place)
     agent = agents.resolve(place, wish.given)
+    owner.refuse(place, agent)
     ref = forecast.target(place, caller, agent, wish.into, wish.cwd)
     options = merge_text.typed(wish.force, wish.test)
     if not wish.into:
@@ -60,7 +61,7 @@ def merge(place: places.Place, caller: identity.Caller, wish: Wish, agree: Agree
         if not agents.exists(place, agent):
             op.done()
             raise IbError(f"{agent} is gone: another command has closed it meanwhile", hint="ib list")
-        return Merged(*carry_out(op, plan, wish.test, say))
+        return Merged(*carry_out(op, plan, course(place, plan, wish.test, say), say))
 
 
 def shown(plan: Plan) -> list[tuple[str, str]]:
@@ -96,12 +97,24 @@ def try_out(place: places.Place, plan: Plan, command: str, say: Say) -> None:
         )
 
 
-def carry_out(op: operations.Operation, plan: Plan, test: str, say: Say) -> tuple[Plan, retire.Retired]:
+def course(place: places.Place, plan: Plan, test: str, say: Say) -> merge_step.Course:
+    again = merge_text.again(plan.agent, plan.into, plan.options)
+
+    def anew() -> Plan:
+        now = forecast.plan(place, plan.agent, plan.ref, plan.linear, plan.options)
+        if now.tip != plan.tip:
+            raise IbError(f"{plan.agent} has committed meanwhile; nothing was merged", hint=again)
+        return now
+
+    return merge_step.Course(anew, (lambda now: try_out(place, now, test, say)) if test else None, again)
+
+
+def carry_out(op: operations.Operation, plan: Plan, way: merge_step.Course, say: Say) -> tuple[Plan, retire.Retired]:
     place, agent = op.place, plan.agent
     noted(op, "merge.started", plan)
     try:
         stop.stop(place, agent, say)
-        plan = moved(op, plan, test, say)
+        plan = merge_step.carry(op, plan, way, say)
     except IbError as error:
         noted(op, "merge.failed", plan, why=error.message)
         agent_log.write(place, agent, f"Merge failed: {error.message}", time.time())
@@ -109,45 +122,11 @@ def carry_out(op: operations.Operation, plan: Plan, test: str, say: Say) -> tupl
         say(f"{agent} is stopped, and all of its work is there: ib resume {agent}")
         raise
     try:
+        way.moved(plan)
         return plan, close(op, say)
     except (IbError, OSError):
         say(f"The work is in {plan.into}; the next command closes {agent}: ib list")
         raise
-
-
-def moved(op: operations.Operation, plan: Plan, test: str, say: Say) -> Plan:
-    """The branch is moved, or nothing is. Somebody else's commit in between: all is computed (and tested) once more."""
-    for _ in range(TRIES):
-        with merge_step.turn(op.place):
-            now = forecast.plan(op.place, plan.agent, plan.ref, plan.linear, plan.options)
-            if now.tip != plan.tip:
-                hint = merge_text.again(plan.agent, plan.into, plan.options)
-                raise IbError(f"{plan.agent} has committed meanwhile; nothing was merged", hint=hint)
-            same = now.before == plan.before
-            plan = plan._replace(checkouts=now.checkouts) if same else now
-            why = step(op, plan, say) if same or not test else merge_step.MOVED_ON
-        if not why:
-            return plan
-        say(f"{plan.into}: {why}")
-        if not same:
-            try_out(op.place, plan, test, say)
-    raise IbError(
-        f"{plan.into} could not be moved", cause=why, hint=merge_text.again(plan.agent, plan.into, plan.options)
-    )
-
-
-def step(op: operations.Operation, plan: Plan, say: Say) -> str:
-    """One try to move the branch, noted before it is done; '' when it is there."""
-    facts = {
-        "agent": plan.agent,
-        "ref": plan.ref,
-        "before": plan.before,
-        "after": plan.after,
-        "checkouts": plan.checkouts,
-        "commits": len(plan.commits),
-    }
-    op.note(step="moving", merge=facts)
-    return "" if plan.is_idle else merge_step.advance(op.place, plan.agent, facts, say)
 
 
 def close(op: operations.Operation, say: Say) -> retire.Retired:

@@ -1,20 +1,49 @@
-"""The one step of a merge that changes something: the branch moves, and the checkouts that have it go along."""
+"""The one step of a merge that changes something: the branch moves, and the checkouts that have it go along.
+
+`carry` tries it until it stands, for `ib merge` and for the board's merge queue."""
 
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from ibstatus.drivers import git_along, git_checkouts, git_refs, git_strays, git_unwind
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import forecast
-from ibstatus.store import locks, places
+from ibstatus.ops.forecast import Plan
+from ibstatus.store import locks, operations, places
 
 Say = Callable[[str], None]
-MOVED_ON = "it has moved meanwhile"
+MOVED_ON, AT_WORK = "it has moved meanwhile", "git is at work in"
+TRIES = 3
+# What git says where somebody was quicker, or has a file open in the middle of his work: it passes.
+PASSING = (MOVED_ON, AT_WORK, git_along.AWAY, "File exists", "not uptodate", "overwritten", "but expected")
 PATIENCE, PAUSE = 30.0, 0.02
 STRAY_PATIENCE = 1.0
+
+
+class Stuck(IbError):
+    """The branch could not be moved, and nothing was. `cause` says why."""
+
+    @property
+    def passes(self) -> bool:
+        return any(sign in self.cause for sign in PASSING)
+
+
+def nothing(plan: Plan) -> None:
+    return
+
+
+class Course(NamedTuple):
+    """How one merge goes. `anew`: its forecast once more, in our turn; `gate` raises when the result must not be
+    merged, None: nobody asks; `moving` is told before each try, `moved` when the branch is there. `again`: a hint."""
+
+    anew: Callable[[], Plan]
+    gate: Callable[[Plan], None] | None
+    again: str
+    moving: Callable[[Plan], None] = nothing
+    moved: Callable[[Plan], None] = nothing
 
 
 @contextmanager
@@ -58,14 +87,46 @@ def plan(place: places.Place, agent: str, ref: str, linear: bool, options: str) 
             return forecast.plan(place, agent, ref, linear, options)
 
 
-def advance(place: places.Place, agent: str, facts: dict[str, Any], say: Say) -> str:
-    """With the checkout that has the branch; by its name alone when none has it."""
-    cwd, why = place.git_folder, f"ib merge agent/{agent}"
+def carry(op: operations.Operation, plan: Plan, course: Course, say: Say) -> Plan:
+    """The branch is moved, or nothing is. Somebody else's commit in between: all is computed (and tested) once more."""
+    why = ""
+    for _ in range(TRIES):
+        with turn(op.place):
+            now = course.anew()
+            same = now.before == plan.before
+            plan = plan._replace(checkouts=now.checkouts) if same else now
+            why = step(op, plan, course, say) if same or course.gate is None else MOVED_ON
+        if not why:
+            return plan
+        say(f"{plan.into}: {why}")
+        if not same and course.gate is not None:
+            course.gate(plan)
+    raise Stuck(f"{plan.into} could not be moved", cause=why, hint=course.again)
+
+
+def step(op: operations.Operation, plan: Plan, course: Course, say: Say) -> str:
+    """One try to move the branch, noted before it is done; '' when it is there."""
+    facts = {
+        "agent": plan.agent,
+        "ref": plan.ref,
+        "before": plan.before,
+        "after": plan.after,
+        "checkouts": plan.checkouts,
+        "commits": len(plan.commits),
+    }
+    course.moving(plan)
+    op.note(step="moving", merge=facts)
+    return "" if plan.is_idle else advance(op.place, git_refs.name_of(plan.branch), facts, say)
+
+
+def advance(place: places.Place, branch: str, facts: dict[str, Any], say: Say) -> str:
+    """With the checkout that has the branch; by its name alone when none has it. `branch`: what is merged into it."""
+    cwd, why = place.git_folder, f"ib merge {branch}"
     ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
     here = list(facts["checkouts"])
     busy = git_along.at_work(of_the_user(place))
     if busy:
-        return f"git is at work in {busy}"
+        return f"{AT_WORK} {busy}"
     if git_refs.tip_of(cwd, ref) != before or sorted(having(place, ref)) != sorted(here):
         return MOVED_ON
     if here:

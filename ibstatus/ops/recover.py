@@ -11,6 +11,7 @@ KINDS = {
     "spawn": "spawn",
     "kill": "retire",
     "merge": "merge",
+    "move": "board_queue.moving",
     "undo": "undo",
     "pause": "pause",
     "resume": "pause",

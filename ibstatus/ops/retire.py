@@ -39,6 +39,7 @@ def retire(op: operations.Operation, say: Say) -> Retired:
     if op.facts.get("verb"):
         stop.told(place, agent, f"Agent {op.facts['verb']}", say)
     stop.stop(place, agent, say)
+    settle_task(op, say)
     snapshot = save(op, say)
     bereaved.settle(place, op.facts["questions"], agent)
     note_children(op)
@@ -51,6 +52,20 @@ def retire(op: operations.Operation, say: Say) -> Retired:
     if archived:
         say(f"Archived to: {archived}/")
     return Retired(agent, archived, str(op.facts["undo"]), list(op.facts["children"]))
+
+
+def settle_task(op: operations.Operation, say: Say) -> None:
+    """Merged work is done, any other task is for somebody else. A board that cannot be reached has the lease."""
+    if "task" not in meta.read(op.place, op.agent):
+        return
+    from ibstatus.ops.board import agents as boarders
+
+    try:
+        said = (boarders.merged if op.kind == "merge" else boarders.give_back)(op.place, op.agent)
+    except IbError as error:
+        said = f"Its task stays claimed for a while: {error.message}"
+    if said:
+        say(said)
 
 
 def prepare(op: operations.Operation) -> None:

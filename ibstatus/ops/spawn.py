@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ibstatus.drivers import git, git_worktree
+from ibstatus.errors import IbError
 from ibstatus.ops import attend, session, session_end, slots, spawn_plan, start, stop
 from ibstatus.ops import recover as recovery
 from ibstatus.rules import identity
@@ -43,6 +44,10 @@ def build(place: places.Place, operation: operations.Operation) -> None:
     """Everything up to the running session. What is about to be made is noted first: nothing else is taken back."""
     agent, now = operation.agent, time.time()
     known = meta.read(place, agent)
+    if "task" in known:
+        from ibstatus.ops.board import agents as boarders
+
+        boarders.take(place, agent, known["task"]["id"])
     if known["worktree"]:
         operation.note(made=["folder", "worktree"])
         start.make_worktree(place, agent, known["base_commit"])
@@ -68,6 +73,7 @@ def roll_back(operation: operations.Operation) -> None:
     """Session, worktree, branch, folder: what this spawn has made. The branch goes only while nothing was committed."""
     place, agent = operation.place, operation.agent
     made, base = operation.facts.get("made", []), operation.facts.get("base_commit")
+    give_task_back(place, agent)
     if "session" in made:
         stop.stop(place, agent, lambda text: None)
     if "worktree" in made:
@@ -85,6 +91,18 @@ def roll_back(operation: operations.Operation) -> None:
     if manager:
         agent_log.write(place, str(manager), f"Spawning {agent} failed, nothing is left of it", time.time())
     operation.done()
+
+
+def give_task_back(place: places.Place, agent: str) -> None:
+    """Where the board cannot be reached, the lease runs out."""
+    if "task" not in meta.read(place, agent):
+        return
+    from ibstatus.ops.board import agents as boarders
+
+    try:
+        boarders.give_back(place, agent, "its agent could not be started")
+    except IbError:
+        return
 
 
 def recover(operation: operations.Operation, say: Callable[[str], None]) -> None:

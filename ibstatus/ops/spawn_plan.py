@@ -15,7 +15,8 @@ NAMES = "use a-z, 0-9 and -, begin with a letter or digit, at most 40 characters
 
 
 class Wanted(NamedTuple):
-    """What the user asked for. An empty `name` is chosen; an empty `base`: where the caller's checkout stands."""
+    """What the user asked for. An empty `name` is chosen; an empty `base`: where the caller's checkout stands. `task`:
+    the whole id of one on the board."""
 
     prompt: str
     name: str = ""
@@ -29,6 +30,7 @@ class Wanted(NamedTuple):
     deny: tuple[str, ...] = ()
     role: str = ""
     base: str = ""
+    task: str = ""
 
 
 class Plan(NamedTuple):
@@ -77,6 +79,7 @@ def made(place: places.Place, caller: identity.Caller, wanted: Wanted, cwd: str)
             "deny": [*role.deny, *wanted.deny],
             "print": wanted.printing,
             "ended": None,
+            **({"task": {"id": wanted.task}} if wanted.task else {}),
         },
     )
 

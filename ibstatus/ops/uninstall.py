@@ -3,10 +3,12 @@
 from contextlib import ExitStack
 from shlex import quote
 
+from ibstatus.board import opening
 from ibstatus.drivers import daemon, git_kept
 from ibstatus.errors import IbError
 from ibstatus.model.records import GivenBack, Left, Loss
 from ibstatus.ops import block, fleet, hide, hooks, node, recover, titles
+from ibstatus.rules import board as rule
 from ibstatus.rules import identity
 from ibstatus.rules.removal_text import counted
 from ibstatus.store import (
@@ -77,7 +79,21 @@ def loss(place: places.Place) -> Loss:
     """What would go."""
     messages, questions = removal.open_items(place)
     saves = len(displaced.kept(node.desk_of(place)))
-    return Loss(messages, questions, checkup.unread(place), agents.all_ids(place), saves)
+    return Loss(messages, questions, checkup.unread(place), agents.all_ids(place), saves, *on_board(place))
+
+
+def on_board(place: places.Place) -> tuple[int, int]:
+    """(tasks that are not over, branches that are not merged) in the file; what is on a server stays there."""
+    if opening.dsn_of(place) or not opening.is_there(place):
+        return 0, 0
+    try:
+        board = opening.opened(place)
+        try:
+            return sum(task.status not in rule.OVER for task in board.tasks()), len(board.entries(open_only=True))
+        finally:
+            board.close()
+    except IbError:
+        return 0, 0
 
 
 def uninstall(place: places.Place, caller: identity.Caller) -> Left:

@@ -24,7 +24,7 @@ class Waiter:
         self.rung_for = rung_for(lock)
         self.ticks = 0
         self.sign(0)
-        self.bell = bells.Bell(place, stdout)
+        self.bell = bells.Bell(place.bells, stdout)
         queue.close_tail(place, time.time())
 
     def next(self) -> str:
@@ -58,7 +58,7 @@ class Waiter:
             return BUSY
         self.sign(0)
         self.bell.close()
-        self.bell = bells.Bell(self.place, self.stdout)
+        self.bell = bells.Bell(self.place.bells, self.stdout)
         return ""
 
     def sign(self, rung: int) -> None:

@@ -8,7 +8,9 @@ EVERYBODY = frozenset(
 )  # fmt: skip
 # On itself and what is below it; which agents these are, the command itself looks at.
 MANAGERS = frozenset(("new-agent", "kill", "pause", "resume", "merge", "merge-check", "reassign"))
-BOARD = frozenset(("list", "show", "search", "claim", "done", "fail", "release", "prompt"))
+BOARD = frozenset(
+    ("list", "ls", "show", "tree", "search", "claim", "note", "beat", "done", "fail", "release", "prompt", "watch")
+)
 # What Claude Code itself runs in an agent whose settings were written by hand. An agent only reaches its own by them.
 HOOKS = frozenset(
     (

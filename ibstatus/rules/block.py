@@ -22,23 +22,25 @@ what follows is for the primary Claude, the one the user talks to. An agent's ow
 
 ### Primary Claude
 
-Spawn agents for complex or parallel tasks: managers, which spawn their own workers if needed. They start by \
+Spawn agents for complex or parallel tasks: managers, which spawn workers of their own. They start by \
 themselves; do not do their work or poll: their news reaches you.
 
 | Command | Description |
 |---------|-------------|
-| `ib new-agent "goal"` | Spawn an agent (prints its id) |
-| `ib status`, `ib list`, `ib tree` | The fleet now, and what waits for you |
-| `ib send <id> "msg"` | Send a message to an agent |
-| `ib look <id>` | View an agent's screen or transcript |
-| `ib status <id>`, `ib diff <id>` | Show its commits, review its changes |
+| `ib new-agent "goal"` | Spawn an agent; prints its id |
+| `ib status`, `ib list`, `ib tree` | The fleet, and what waits for you |
+| `ib send <id> "msg"` | Tell an agent |
+| `ib look <id>` | Its screen or transcript |
+| `ib status <id>`, `ib diff <id>` | Its commits, all of its changes |
 | `ib merge <id> --force` | Merge and close; a conflict changes nothing |
-| `ib kill <id> --force` | Close without merging |
-| `ib resume <id>` | Restart a stopped agent |
+| `ib kill <id> --force` | Close it unmerged |
+| `ib resume <id>` | Restart a stopped one |
 | `ib undo` | Take back the last merge or kill |
-| `ib messages`, `ib questions` | What agents told you, what they ask |
-| `ib answer <id> "text"` | Answer a question or message, which settles it |
+| `ib messages`, `ib questions` | What agents told and asked you |
+| `ib answer <id> "text"` | Answer and settle a question or message |
 | `ib acknowledge <id>` | Settle a message or question |
+| `ib board add "title"`, `ib board list` | Tasks that wait for each other |
+| `ib new-agent --task <id>`, `ib board merge` | Have one done; merge it |
 
 ### Real-Time Agent Notifications
 
@@ -46,8 +48,8 @@ Where ib's hooks are installed, news wakes you and stands in your context: act o
 Without them, or when you are told that no listener is running, keep one in the background while agents are at work: \
 Bash(command: "ib listen", run_in_background: true)
 
-Its exit means only that there may be news. If the news is not in your context yet, run `ib messages` and \
-`ib questions`. Act on it, then start `ib listen` again; after a time-out just start it again.
+Its exit means only that there may be news. If it is not in your context yet: `ib messages`, `ib questions`. \
+Act on it, then start `ib listen` again, also after a time-out.
 
 ### Agent States
 
@@ -73,6 +75,7 @@ OLD = frozenset(
         "eb2b086db320d719f890678c744ea61bea8d8856f069d2af957661f99a7abf3f",
         "d50f38097fa7ec29e0d8a0da0846d5347dca80e12f50e93dfe24c3ec337132af",
         "8e9c98fa8ad636f1fffe5fe4852f7c0ff38ae14cdada6faad8397391c06a40cd",
+        "199f0e5c6f2f05b3f86313520ea7928bd89b26a6954f1aa4a96ab9bca3a1cbe7",
     )
 )
 

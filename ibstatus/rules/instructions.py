@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 OPEN, CLOSE = "<ittybitty>", "</ittybitty>"
 PROMPTS = 4000  # characters of a project's own instructions
-ALL, MANAGED, ROOT, MANAGER = "all", "managed", "root", "manager"
+ALL, MANAGED, ROOT, MANAGER, TASK = "all", "managed", "root", "manager", "task"
 
 # The one list of what agents are taught to run: (for whom, command, what it does).
 COMMANDS = (
@@ -36,6 +36,9 @@ COMMANDS = (
     ),
     (MANAGER, "ib kill ID --force", "closes it without its work"),
     (MANAGER, "ib resume ID", "starts a `stopped` one again"),
+    (TASK, "ib board show {task}", "your task on the board, and what others noted on it"),
+    (TASK, 'ib board note {task} "text"', "what whoever comes after you should know; `--handoff` before you leave it"),
+    (TASK, 'ib board fail {task} "why"', "when it cannot be done; otherwise your completion finishes it"),
     (ALL, "ib diff", "your own work since your branch began"),
     (ALL, 'ib log "text"', "a line in your log, for whoever looks into it later"),
 )
@@ -99,9 +102,9 @@ Complete only when each of your agents is done and what it did is merged, or dro
 
 class Agent:
     """Who an agent is, as it was written down of it. `parent`: the branch that its own began at, '' unknown.
-    `apart`: it has a worktree and a branch of its own."""
+    `apart`: it has a worktree and a branch of its own. `task`: the one on the board that it was spawned for, or ''."""
 
-    __slots__ = ("apart", "guarded", "id", "manager", "parent", "role", "worktree")
+    __slots__ = ("apart", "guarded", "id", "manager", "parent", "role", "task", "worktree")
 
     def __init__(
         self,
@@ -112,6 +115,7 @@ class Agent:
         worktree: str,
         guarded: bool = True,
         apart: bool = True,
+        task: str = "",
     ) -> None:
         self.apart = apart
         self.guarded = guarded
@@ -119,6 +123,7 @@ class Agent:
         self.role = role
         self.manager = manager
         self.parent = parent
+        self.task = task
         self.worktree = worktree
 
 
@@ -137,6 +142,7 @@ def of_agent(agent: Agent, prompts: "list[tuple[str, str]]") -> str:
         "ears": f"your manager {plain(agent.manager)}" if agent.manager else "the user's Claude",
         "held": GUARDED if agent.guarded else UNGUARDED,
         "branch": "agent/" + plain(agent.id),
+        "task": plain(agent.task),
         "stuck": f'`ib send {plain(agent.manager)} "[STUCK] why"`' if agent.manager else '`ib ask "[STUCK] why"`',
     }
     guidance = (WORKER if agent.role == "worker" else LEAD).format(**known)
@@ -166,6 +172,7 @@ def commands(agent: Agent, known: dict[str, str]) -> str:
 
 def commands_of(agent: Agent) -> "Iterator[tuple[str, str]]":
     groups = {ALL, MANAGED if agent.manager else ROOT, *([MANAGER] if agent.role == "manager" else [])}
+    groups |= {TASK} if agent.task else set()
     return ((command, what) for group, command, what in COMMANDS if group in groups)
 
 

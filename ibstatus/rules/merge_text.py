@@ -26,9 +26,9 @@ def intended(agent: str, into: str, subjects: Sequence[tuple[str, str]]) -> list
     return lines + ([f"  … and {len(subjects) - MOST_COMMITS} more"] if len(subjects) > MOST_COMMITS else [])
 
 
-def stash_hint(path: str, agent: str, into: str, options: str = "") -> str:
+def stash_hint(path: str, again: str) -> str:
     """One line to type; the changes are back with `git stash pop`."""
-    return f"git -C {quoted(path)} stash && {again(agent, into, options)}"
+    return f"git -C {quoted(path)} stash && {again}"
 
 
 def done(agent: str, into: str, commits: int) -> str:
@@ -48,6 +48,12 @@ def typed(force: bool, test: str) -> str:
 def ask_agent(agent: str, what: str) -> str:
     """A line that is ready to be pasted, whatever the files in it are called."""
     return f"ib send {quoted(agent)} {quoted(visible(what))}"
+
+
+def conflicts(branch: str, into: str, names: Sequence[str], at: str) -> str:
+    """`at`: the one commit of the branch that does, where it is known."""
+    which = f" (its commit {at[:7]})" if at else ""
+    return f"{branch}{which} conflicts with {into} in {counted(len(names), 'file')}"
 
 
 def conflict_hint(agent: str, into: str, names: Sequence[str], options: str = "") -> str:

@@ -156,9 +156,12 @@ def worker_of(agent: Agent) -> str:
 def last_words(agent: Agent) -> str:
     """What it said last, without the phrase that only says how it is."""
     said = " ".join(agent.said.split()) if agent.reason in ("", "input") else ""
-    said = PHRASE.sub("", said)
-    said = said[-SAID:]
+    said = without_phrase(said)[-SAID:]
     return f": {said}" if said else ""
+
+
+def without_phrase(said: str) -> str:
+    return PHRASE.sub("", said)
 
 
 def waiting_words(agent: Agent) -> str:

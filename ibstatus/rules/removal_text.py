@@ -7,7 +7,8 @@ NAMED = 4
 
 
 class Loss(NamedTuple):
-    """Of one agent. `files` and `commits` are None where git cannot say; `children`: who would get `manager`."""
+    """Of one agent. `files` and `commits` are None where git cannot say; `children`: who would get `manager`;
+    `entry`: that of its branch in the merge queue, or 0."""
 
     agent: str
     files: list[str] | None
@@ -17,6 +18,7 @@ class Loss(NamedTuple):
     manager: str
     running: bool
     questions: int = 0
+    entry: int = 0
 
 
 def counted(count: int, what: str) -> str:
@@ -37,6 +39,8 @@ def line(loss: Loss) -> str:
         parts.append(f"{counted(len(loss.files), 'uncommitted file')} ({some(loss.files)})")
     if loss.commits:
         parts.append(f"{counted(loss.commits, 'commit')} in no other branch")
+    if loss.entry:
+        parts.append(f"a branch that the merge queue has not merged yet (entry {loss.entry})")
     if loss.questions:
         parts.append(f"{counted(loss.questions, 'open question')} that nobody answers then")
     if loss.unread:

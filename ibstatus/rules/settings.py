@@ -95,7 +95,9 @@ ALL = (
         choices=("emoji", "safe", "ascii"),
     ),
     Key("tmux.socket", TEXT, "ib", "The tmux socket (tmux -L) of the agents", chars=LETTERS + "-._"),
-    Key("board.dsn", TEXT, None, "Postgres of the board; unset: a file of its own (not yet in use)"),
+    Key("board.dsn", TEXT, None, "Postgres of the board; unset: a file of its own"),
+    Key("board.linear", SWITCH, False, "Does the merge queue keep the history of a base a line"),
+    Key("board.test", TEXT, None, "Command that every merge of the queue must pass", examples=("make check",)),
     Key("notify.perHour", NUMBER, 30, "How many automatic notices an hour wake the primary"),
 )
 KEYS = {key.name: key for key in ALL}

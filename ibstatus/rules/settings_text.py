@@ -19,8 +19,7 @@ def shown(key: Key, value: "Any") -> str:
     """For people: a password in an address is not shown."""
     if value is None or value == "":
         return "(unset)"
-    if key.name == "board.dsn" and isinstance(value, str):
-        value = masked(value)
+    value = public(key, value)
     return printable(value) if isinstance(value, str) else lines.encode(value)
 
 
@@ -29,20 +28,23 @@ def printable(text: str) -> str:
     return text if text.isprintable() else lines.encode(text)
 
 
+def public(key: "Key | None", value: "Any") -> "Any":
+    """The value as it may be printed: without a password."""
+    return masked(value) if key is not None and key.name == "board.dsn" and isinstance(value, str) else value
+
+
 def masked(dsn: str) -> str:
-    """Both forms that Postgres takes: postgres://user:secret@host/db and `host=… password=secret`."""
-    scheme, mark, rest = dsn.partition("://")
-    if mark:
-        login, at, host = rest.rpartition("@")
-        user, colon, _ = login.partition(":")
-        dsn = f"{scheme}://{user}:***@{host}" if at and colon else dsn
-    head, mark, tail = dsn.partition("password=")
-    if mark:
-        ends = [at for at in (tail.find(" "), tail.find("&")) if at >= 0]
-        quoted = tail.startswith("'") and tail.find("'", 1) > 0
-        end = tail.find("'", 1) + 1 if quoted else min(ends, default=len(tail))
-        dsn = head + mark + "***" + tail[end:]
-    return dsn
+    """Both forms that Postgres takes: postgres://user:secret@host/db and `host=… password=secret`; of what is neither,
+    rather too much is hidden than too little."""
+    import re
+
+    begin, _, rest = dsn.partition(":")
+    login, at, host = rest.rpartition("@")
+    if at:
+        slashes, user = login[: len(login) - len(login.lstrip("/"))], login.lstrip("/").partition(":")
+        dsn = f"{begin}:{slashes}{user[0]}:***@{host}" if slashes == "//" and user[1] else dsn
+        dsn = dsn if slashes == "//" else f"{begin}:***@{host}"
+    return re.sub(r"(?i)(password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|.*?)(?=&|#|\s+\w+\s*=|\s*$)", r"\1***", dsn)
 
 
 def problems(layer: Layer) -> list[str]:

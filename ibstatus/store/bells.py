@@ -1,26 +1,28 @@
-"""notify/bells/<pid>: one FIFO a waiter. A writer rings all without blocking; a bell says `look`, never what."""
+"""<folder>/<pid>: one FIFO a waiter. A writer rings all without blocking; a bell says `look`, never what.
+
+notify/bells is the folder of who waits for mail, board-bells of who waits for the board."""
 
 import posix
 import time
 
-from ibstatus.store import atomic, disk, places
+from ibstatus.store import atomic, disk
 
 DEAD_AFTER = 60
 RING = disk.O_WRONLY | disk.O_NONBLOCK | disk.O_NOFOLLOW | disk.O_CLOEXEC
 NOBODY = 6  # ENXIO: a FIFO that nobody has open
 
 
-def ring(place: places.Place) -> int:
-    """Ring every bell; returns how many waiters heard it. What nobody holds any more is cleared away.
+def ring(folder: str) -> int:
+    """Ring every bell of the folder; returns how many waiters heard it. What nobody holds any more is cleared away.
 
     Never fails: the line is written, and a waiter who is not rung looks by itself."""
     try:
-        bells = disk.listdir(place.bells)
+        bells = disk.listdir(folder)
     except OSError:
         return 0
     heard = 0
     for bell in bells:
-        path = f"{place.bells}/{bell}"
+        path = f"{folder}/{bell}"
         try:
             fd = disk.open(path, RING)
         except OSError as error:
@@ -54,12 +56,12 @@ class Bell:
 
     __slots__ = ("broken", "fd", "path", "poll", "stdout")
 
-    def __init__(self, place: places.Place, stdout: int = -1) -> None:
+    def __init__(self, folder: str, stdout: int = -1) -> None:
         """`stdout`: where the news would go; `wait` also ends when its reader is gone."""
         import select
 
         self.path = ""
-        self.fd = self.opened(place)
+        self.fd = self.opened(folder)
         self.poll = select.poll()
         if self.fd >= 0:
             self.poll.register(self.fd, select.POLLIN)
@@ -68,11 +70,11 @@ class Bell:
         if stdout >= 0:
             self.poll.register(stdout, 0)  # nothing but errors
 
-    def opened(self, place: places.Place) -> int:
+    def opened(self, folder: str) -> int:
         """-1 where no FIFO can be made: then the look once a second is all there is."""
         try:
-            disk.make_dirs(place.bells)
-            self.path = made(f"{place.bells}/{posix.getpid()}")
+            disk.make_dirs(folder)
+            self.path = made(f"{folder}/{posix.getpid()}")
             return disk.open(self.path, disk.O_RDWR | disk.O_NONBLOCK | disk.O_CLOEXEC)
         except OSError:
             return -1

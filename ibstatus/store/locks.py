@@ -1,7 +1,8 @@
 """Locks: `flock` on files under .ittybitty/locks/ that are never unlinked. A held lock is also a sign of life.
 
-Held together only in this order: spawn < one agent's work < typing to one agent < setup < supervisor < node < init
-< fold < messages < questions < one cursor < queue < one agent < git.
+Held together only in this order: a base of the merge queue < spawn < one agent's work < typing to one agent < setup
+< supervisor < node < init < fold < messages < questions < one cursor < queue < one agent < git.
+`board` is held within one call of the board's store alone, where no other is taken: it is the innermost of all.
 """
 
 from ibstatus.store import disk

@@ -65,6 +65,16 @@ class Place:
         return self.home + "/repo-id"
 
     @property
+    def board(self) -> str:
+        """Under the git directory, where `git clean` takes nothing from those who have it open."""
+        return self.safe + "/board.db"
+
+    @property
+    def board_link(self) -> str:
+        """Where people look for it."""
+        return self.home + "/board.db"
+
+    @property
     def git_folder(self) -> str:
         """Where git is asked about the repository: a bare one, with worktrees beside it, has nothing at the root."""
         return self.root if disk.exists(self.root + "/.git") else self.common

@@ -23,7 +23,7 @@ def add(place: places.Place, line: str) -> append.Appended:
     except FileNotFoundError:
         begin(place)
         done = append.guarded(place.queue, data)
-    done.heard = bells.ring(place)  # at once: a reader needs the line, not the platter
+    done.heard = bells.ring(place.bells)  # at once: a reader needs the line, not the platter
     if not safety.is_linked(place, place.queue, done.inode):
         link(place, done.inode)
     if done.end > TRIM_ABOVE and (done.end - len(data)) // TRIM_STEP != done.end // TRIM_STEP:

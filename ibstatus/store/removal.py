@@ -13,6 +13,7 @@ from ibstatus.store import cursors, disk, exclude, locks, messages, places, ques
 
 READERS = "cursor-"
 UNDO = ".ittybitty/undo"
+BOARD = ".ittybitty/board.db"
 IN_ORDER = ("init", "fold", "messages", "questions", "queue")
 
 
@@ -74,6 +75,8 @@ def remove(
             if disk.exists(place.home):
                 for name in IN_ORDER:
                     held.enter_context(locks.Lock(place.lock(name)))
+            if disk.exists(place.board):
+                held.enter_context(locks.Lock(place.safe + "/locks/board"))  # who writes to it waits there
             kept = keep(place)
             return [*once_kept(), *take_home(place), *take_safe(place)], kept, give_back(place)
     except OSError as error:
@@ -92,8 +95,8 @@ def keep(place: places.Place) -> str:
         with os.fdopen(fd, "wb") as file:
             with tarfile.open(fileobj=file, mode="w:gz") as tar:
                 tar.add(place.home, arcname=".ittybitty", filter=kept_member)
-                if disk.exists(place.safe + "/undo"):
-                    tar.add(place.safe + "/undo", arcname=UNDO, filter=kept_member)
+                for path, name in beside(place):
+                    tar.add(path, arcname=name, filter=kept_member)
             file.flush()
             disk.fsync(file.fileno())
     except BaseException:
@@ -102,9 +105,18 @@ def keep(place: places.Place) -> str:
     return path
 
 
+def beside(place: places.Place) -> list[tuple[str, str]]:
+    """What lies under .git and is nowhere else: (its path, its name in the tar file). The -wal comes before its board:
+    what SQLite moves from one to the other meanwhile is then in both. We have no connection open that could mind."""
+    found = [(place.safe + "/undo", UNDO), (place.board + "-wal", BOARD + "-wal"), (place.board, BOARD)]
+    return [(path, name) for path, name in found if disk.exists(path)]
+
+
 def kept_member(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Links are kept as links, never followed; bells and locks mean nothing without their process."""
     if member.name.startswith((".ittybitty/locks/", ".ittybitty/notify/bells/")):
+        return None
+    if member.name == BOARD and member.issym():  # the file itself stands under that name
         return None
     return member if member.isreg() or member.isdir() or member.issym() or member.islnk() else None
 

@@ -161,7 +161,7 @@ def leave(place: places.Place, session: str) -> None:
     if primary(place) == name:
         atomic.forget(primary_path(place))
     atomic.forget(waiter_path(place, session))
-    bells.ring(place)  # its waiter looks; and what it was rung for may wake another session
+    bells.ring(place.bells)  # its waiter looks; and what it was rung for may wake another session
 
 
 def waiter_path(place: places.Place, session: str) -> str:

@@ -6,6 +6,7 @@ from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.rules.duties import Clock
 from ibstatus.store import places
+from ibstatus.supervisor.boarding import Boarding
 from ibstatus.supervisor.compacting import Compacting
 from ibstatus.supervisor.errands import Errands
 from ibstatus.supervisor.log import Log
@@ -27,6 +28,7 @@ class Caring:
         self.nudging = Nudging(place, self.noticing, self.errands)
         self.parking = Parking(place, self.noticing, self.errands)
         self.compacting = Compacting(place, self.noticing, self.errands)
+        self.boarding = Boarding(place, self.errands, log)
         self.wall = 0.0
         self.times: list[float] = []
 
@@ -42,6 +44,7 @@ class Caring:
         self.part("parking", lambda: self.parking.look(agents, now.mono, now.wall))
         self.part("nudging", lambda: self.time(self.nudging.look(agents, now.mono)))
         self.part("compacting", lambda: self.time(self.compacting.look(agents, now.mono)))
+        self.part("boarding", lambda: self.time(self.boarding.look(agents, now.mono)))
 
     def part(self, name: str, work: Callable[[], None]) -> None:
         """One that fails does not keep the others from their turn."""

@@ -171,12 +171,16 @@ def test_lists_replace_and_it_is_said(ib: Ib) -> None:
     assert ib("config", "add", DENY, "Write").err == ""
 
 
-def test_a_password_is_not_listed_and_does_not_belong_into_the_project(ib: Ib) -> None:
+def test_a_password_is_not_listed_and_does_not_belong_into_the_project(ib: Ib, file: Path) -> None:
     done = ib("config", "set", "board.dsn", "postgres://u:secret@h/db")
 
     assert "--global keeps it to you" in done.err
-    assert "secret" not in ib("config", "list").out
-    assert ib("config", "get", "board.dsn").out == "postgres://u:secret@h/db\n"
+    assert "better ~/.pgpass or IB_BOARD_DSN" in done.err
+    assert ib("config", "get", "board.dsn").out == "postgres://u:***@h/db\n"
+    for args in (["list"], ["list", "--json"], ["get", "board.dsn", "--json"]):
+        assert "secret" not in ib("config", *args).out
+    assert "secret" not in done.out + done.err
+    assert json.loads(file.read_text())["board"]["dsn"] == "postgres://u:secret@h/db"
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,13 @@ import pytest
 
 import ibstatus
 from ibstatus.model import words
+from ibstatus.model.board import Branch
 from ibstatus.model.records import Finding
 from ibstatus.rules import health
-from ibstatus.store import exclude, locks, places
+from ibstatus.store import exclude, fleet, home, locks, places
+from tests.board import doing, postgres_server
 from tests.conftest import Done, git, make_repo
+from tests.queuework import opened
 from tests.store import layouts
 
 Ib = Callable[..., Done]
@@ -369,3 +372,81 @@ def test_a_missing_client_is_said(repo: places.Place, look: Ib) -> None:
     client = next(item for item in found if item["subject"] == "claude")
     assert client["level"] == "warn"
     assert "/nowhere/claude" in client["text"]
+
+
+class TestBoard:
+    """Which one, can it be reached, and what in it waits for somebody."""
+
+    def test_none_and_one(self, repo: places.Place, ib: Ib, look: Ib) -> None:
+        ib("init")
+        assert findings(look(), "board")[0]["text"] == "none yet; ib board up makes one"
+        assert not Path(repo.board).exists()
+        ib("board", "add", "One")
+        assert [(item["level"], item["text"]) for item in findings(look(), "board")] == [("ok", repo.board)]
+
+    def test_what_waits_for_somebody(self, repo: places.Place, ib: Ib, look: Ib) -> None:
+        kept = opened(repo)
+        for id in ("a", "b", "late"):
+            doing.add(kept, id)
+        branch = Branch(fleet.repo_id(repo), "agent/a", "main", "a" * 40)
+        for id in ("a", "b"):
+            doing.finish(kept, id, branch)
+            kept.merging(kept.entries()[-1].id)
+        kept.conflicted(1, ["f"], "no")
+        kept.merge_failed(2, "no")
+        doing.claim_it(kept, "late", lease=-60.0)
+        kept.close()
+
+        found = findings(look(), "board")
+
+        assert [(item["level"], item["text"]) for item in found[1:]] == [
+            ("warn", "in the merge queue somebody is needed for 1 (conflict), 2 (failed)"),
+            ("note", "no sign of life from who has late; whoever claims, watches or merges next frees it"),
+        ]
+
+    def test_changes_that_are_still_to_come_are_not_made(self, repo: places.Place, ib: Ib, look: Ib) -> None:
+        ib("init")
+        Path(repo.board).touch(0o600)
+
+        (found,) = findings(look(), "board")
+
+        assert (found["level"], found["hint"]) == ("note", "ib board up")
+        assert "001_board.sql" in found["text"]
+        assert Path(repo.board).stat().st_size == 0
+
+    def test_a_file_that_is_no_board(self, repo: places.Place, ib: Ib, look: Ib) -> None:
+        ib("init")
+        Path(repo.board).write_text("not a database\n" * 100)
+
+        (found,) = findings(look(), "board")
+
+        assert (found["level"], "is damaged, or is no board" in found["text"]) == ("warn", True)
+
+    def test_a_server_that_is_down_without_its_password(self, ib: Ib, look: Ib) -> None:
+        ib("init")
+        (found,) = findings(look(env={"IB_BOARD_DSN": "postgresql://u:hunter2@127.0.0.1:1/x"}), "board")
+
+        assert found["level"] == "warn"
+        assert found["text"] == "The board's PostgreSQL at 127.0.0.1 cannot be reached (nobody listens there)"
+
+    def test_a_server_by_its_name(self, ib: Ib, look: Ib) -> None:
+        ib("init")
+        with postgres_server.SERVER.fresh() as dsn:
+            (found,) = findings(look(env={"IB_BOARD_DSN": dsn}), "board")
+        with postgres_server.SERVER.fresh(migrated=False) as dsn:
+            (bare,) = findings(look(env={"IB_BOARD_DSN": dsn}), "board")
+
+        assert (found["level"], found["text"].startswith("PostgreSQL: ")) == ("ok", True)
+        assert (bare["level"], bare["hint"]) == ("warn", "ib board up")
+
+    def test_without_psycopg(self, repo: places.Place, program: dict[str, str]) -> None:
+        home.enter(repo)
+        program = {**program, "IB_BOARD_DSN": "postgresql://u:hunter2@127.0.0.1:1/x"}
+        code = "import sys; sys.modules['psycopg'] = None\nfrom ibstatus.cli import app; sys.exit(app.main(['doctor']))"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=repo.root, env={**os.environ, **program}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+        assert "A board on PostgreSQL needs psycopg" in done.stdout
+        assert "pip install 'ibstatus[board]'" in done.stdout

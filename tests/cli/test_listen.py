@@ -109,7 +109,7 @@ def test_a_killed_listener_leaves_nothing_that_lies(
     first.wait()
 
     assert not locks.is_held(repo.lock("cursor-default"))
-    assert bells.ring(repo) == 0
+    assert bells.ring(repo.bells) == 0
     ib("notify", "after the kill")
     assert messages_of(ib("listen", "--timeout", "0").out) == ["after the kill"]
 
@@ -342,9 +342,9 @@ def test_two_listeners_of_one_pid_have_two_bells(repo: places.Place) -> None:
     from ibstatus.store import home
 
     home.enter(repo)
-    first, second = bells.Bell(repo), bells.Bell(repo)
+    first, second = bells.Bell(repo.bells), bells.Bell(repo.bells)
     try:
-        assert bells.ring(repo) == 2
+        assert bells.ring(repo.bells) == 2
         assert first.wait(0)
         assert second.wait(0)
     finally:

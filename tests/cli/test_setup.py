@@ -288,6 +288,22 @@ class TestUninstall:
         assert heard == ["one", "two"]
         assert ib("acknowledge", "--all").out.startswith("Acknowledged message: msg-")
 
+    def test_the_board_is_counted_kept_and_can_be_had_back(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
+        first = ib("board", "add", "First").out.strip()
+        ib("board", "add", "Second", "--after", first)
+        ib("board", "claim", first)
+        ib("board", "done", first)
+        assert "1 open task" in ib("uninstall").err
+        done = ib("uninstall", "--force", "--verify")
+        assert done.code == 0, done.out + done.err
+        assert not Path(repo.board).exists()
+        (tar,) = own_temp.glob("ib-uninstalled-*.tar.gz")
+        with tarfile.open(tar) as archive:
+            assert archive.getmember(".ittybitty/board.db").isreg()
+        subprocess.run(["tar", "-xzf", str(tar)], check=True, cwd=repo.root)
+        assert [task["title"] for task in ib("board", "list", "--all", "--json").json()] == ["First", "Second"]  # type: ignore[attr-defined]
+        assert Path(repo.home, "board.db").resolve() == Path(repo.board).resolve()
+
     def test_what_git_clean_took_is_kept_too(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
         assert ib("send", "user-claude", "? one").code == 0
         git(repo.root, "clean", "-fdxq")
@@ -383,7 +399,15 @@ class TestUninstall:
         assert isinstance(left, dict)
         assert left["removed"] == [repo.home, repo.safe]
         assert left["files"] == [{"path": exclude.path_of(repo), "differs": ""}]
-        assert left["lost"] == {"messages": 1, "questions": 0, "unread": 1, "agents": [], "saves": 0}
+        assert left["lost"] == {
+            "messages": 1,
+            "questions": 0,
+            "unread": 1,
+            "agents": [],
+            "saves": 0,
+            "tasks": 0,
+            "merges": 0,
+        }
         assert left["remains"] == []
         assert os.path.exists(left["kept_in"])
 

@@ -233,6 +233,6 @@ def test_when_the_hooks_are_taken_out_the_waiter_goes(client, entered: places.Pl
     until(one.is_armed)
 
     rungs.disarm(entered)
-    bells.ring(entered)
+    bells.ring(entered.bells)
 
     assert one.answer() == "0 \n"

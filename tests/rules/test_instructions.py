@@ -16,6 +16,7 @@ AGENTS = [
     Agent("w1", "worker", "lead", "agent/lead", WORKTREE.format("w1")),
     Agent("w2", "worker", "", "", WORKTREE.format("w2")),
     Agent("w3", "worker", "", "main", "/project", apart=False),
+    Agent("w4", "worker", "", "main", WORKTREE.format("w4"), task="write-the-tests-3f9a1"),
 ]
 
 

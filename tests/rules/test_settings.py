@@ -182,6 +182,13 @@ class TestWhatIsShown:
             ("host=h password=secret dbname=d", "host=h password=*** dbname=d"),
             ("host=h password='my secret' dbname=d", "host=h password=*** dbname=d"),
             ("password=secret", "password=***"),
+            ("host=h password = my secret dbname=d", "host=h password = *** dbname=d"),
+            ("host=h password='it\\'s secret' port=1", "host=h password=*** port=1"),
+            ("postgres:/u:secret@h/db", "postgres:***@h/db"),
+            ("postgres://u:x/secret@h/db", "postgres://u:***@h/db"),
+            ("postgresql://u@h/db?sslpassword=secret#x", "postgresql://u@h/db?sslpassword=***#x"),
+            ("u:secret@h", "u:***@h"),
+            ("service=tasks", "service=tasks"),
         ],
     )
     def test_no_password(self, dsn: str, shown: str) -> None:

@@ -1,12 +1,8 @@
 """Real processes at the same files at the same time."""
 
 import json
-import os
 import random
 import time
-import traceback
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +11,6 @@ import pytest
 from ibstatus.model import words
 from ibstatus.rules import delivery
 from ibstatus.store import (
-    disk,
     events,
     home,
     inbox,
@@ -29,37 +24,11 @@ from ibstatus.store import (
     tap,
     voice,
 )
+from tests.children import Child
 
 WRITERS = 8
 APPENDS = 25
 ROUNDS = 8
-
-
-class Child:
-    """A forked process that hands back one JSON value; its trouble becomes ours."""
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self.reader, writer = os.pipe()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self.pid = os.fork()
-        if self.pid == 0:
-            code = 1
-            try:
-                os.close(self.reader)
-                disk.write_all(writer, json.dumps(work()).encode())
-                code = 0
-            except BaseException:
-                disk.write_all(writer, traceback.format_exc().encode())
-            finally:
-                os._exit(code)
-        os.close(writer)
-
-    def result(self) -> Any:
-        with os.fdopen(self.reader, "rb") as pipe:
-            data = pipe.read()
-        assert os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]) == 0, data.decode()
-        return json.loads(data)
 
 
 @pytest.fixture

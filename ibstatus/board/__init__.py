@@ -1,0 +1,1 @@
+"""The board: tasks, claims, events and the merge queue. One port, two stores."""

@@ -1,0 +1,105 @@
+"""Which board is meant here: a file of this repository, or the Postgres that IB_BOARD_DSN or board.dsn names."""
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from ibstatus.store import config, disk, home, moving, places
+
+if TYPE_CHECKING:  # asked by many who find that there is none
+    from collections.abc import Callable
+
+    from ibstatus.board.port import Board
+
+VARIABLE, KEY = "IB_BOARD_DSN", "board.dsn"
+
+
+def dsn_of(place: places.Place) -> str:
+    """'' where the board is a file. Never print it: there may be a password in it."""
+    return os.environ.get(VARIABLE, "") or str(config.value(place, KEY) or "")
+
+
+def mark_of(place: places.Place) -> str:
+    """Tells one board from another; says nothing of what is in a DSN."""
+    return hashlib.sha256((dsn_of(place) or place.board).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def is_there(place: places.Place) -> bool:
+    """Is there anything to open? Asked by those who only want to know whether the board concerns them."""
+    return bool(dsn_of(place)) or disk.exists(place.board) or disk.exists(place.board_link)
+
+
+def opened(place: places.Place) -> "Board":
+    """A file is made when it is not there; what a server has not is made by `up` alone."""
+    dsn = dsn_of(place)
+    if dsn:
+        return of_server(dsn)
+    from ibstatus.board.sqlite.board import open_board
+
+    enter(place)
+    return open_board(place.board)
+
+
+def again(place: places.Place) -> "Callable[[], Board]":
+    """For those who open it more than once: a file that was taken away under them is not made anew."""
+    seen = False
+
+    def opening() -> "Board":
+        nonlocal seen
+        if seen and not is_there(place):
+            from ibstatus.board.port import Gone
+
+            raise Gone("The board's file is gone")
+        board = opened(place)
+        seen = True
+        return board
+
+    return opening
+
+
+def of_server(dsn: str) -> "Board":
+    from ibstatus.board.postgres import open_board
+
+    return open_board(dsn)
+
+
+def up(place: places.Place) -> list[str]:
+    """The names of the migrations that were applied; none when all was there."""
+    dsn = dsn_of(place)
+    if dsn:
+        from ibstatus.board.postgres import migrate
+
+        return migrate(dsn)
+    from ibstatus.board.sqlite.board import migrate as bring_up
+
+    enter(place)
+    return bring_up(place.board)
+
+
+def lacking(place: places.Place) -> list[str]:
+    """Changes that the file of this repository would still get; only read. A server says so when it is opened."""
+    if dsn_of(place) or not disk.exists(place.board):
+        return []
+    from ibstatus.board import migrations
+    from ibstatus.board.sqlite import opening
+
+    return [one.filename for one in migrations.missing(migrations.of(opening.FOLDER), opening.known(place.board))]
+
+
+def enter(place: places.Place) -> None:
+    home.enter(place)
+    disk.make_dirs(place.safe)
+    if not disk.exists(place.board) and disk.exists(place.board_link):
+        bring_back(place)
+    if not os.path.lexists(place.board_link):
+        inside = place.board.startswith(place.root + "/")
+        try:
+            os.symlink(os.path.relpath(place.board, place.home) if inside else place.board, place.board_link)
+        except OSError:
+            return  # only for people to find it
+
+
+def bring_back(place: places.Place) -> None:
+    """What uninstall has kept was unpacked where only the link is at other times. The board itself comes last."""
+    for end in ("-wal", ""):
+        moving.move(place.board_link + end, place.board + end)

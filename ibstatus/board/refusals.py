@@ -1,0 +1,51 @@
+"""What both stores say when they refuse. Who asks in vain learns how things stand, and what to type."""
+
+from ibstatus.board.port import Lost
+from ibstatus.errors import IbError
+from ibstatus.model.board import Entry, Fence, Task
+from ibstatus.rules import board
+
+
+def not_there(id: str) -> IbError:
+    return IbError(f"There is no task '{board.cut(id, 60)}'", hint=board.LISTED)
+
+
+def no_entry(id: int) -> IbError:
+    return IbError(f"There is nothing with the number {id} in the merge queue", hint=board.QUEUE)
+
+
+def lost(fence: Fence, task: Task) -> Lost:
+    """The fence did not fit: who holds the task now, or what became of it."""
+    mine = f" (you showed attempt {fence.attempt})" if fence.attempt is not None else ""
+    if task.claimed_by is not None:
+        state = f"'{task.claimed_by}' holds it, in attempt {task.attempt}"
+    elif task.done_by is not None:
+        state = f"'{task.done_by}' has done it, in attempt {task.attempt}"
+    else:
+        state = f"it is {board.told(task.status)}, after {task.attempt} attempts"
+    return Lost(
+        f"Task {task.id} is not held by '{board.cut(fence.agent, 60)}' any more: nothing was changed",
+        cause=state + mine,
+        hint=board.shown(task.id),
+    )
+
+
+def not_so(task: Task, wanted: str) -> IbError:
+    """`wanted` completes 'Task x is done, …'."""
+    return IbError(f"Task {task.id} is {board.told(task.status)}, {wanted}", hint=board.shown(task.id))
+
+
+def circle(way: list[str]) -> IbError:
+    return IbError(f"They would wait for each other for ever: {' → '.join(way)}", hint=board.shown(way[0]))
+
+
+def not_mergeable(entry: Entry, wanted: str) -> IbError:
+    state = "abandoned" if entry.abandoned else entry.status
+    return IbError(f"Branch {entry.branch} (number {entry.id}) is {state}, {wanted}", hint=board.QUEUE)
+
+
+def queued_already(entry: Entry) -> IbError:
+    return IbError(
+        f"A branch of task {entry.task_id} is in the merge queue already: {entry.branch} (number {entry.id})",
+        hint=board.QUEUE,
+    )

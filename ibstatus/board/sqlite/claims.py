@@ -1,0 +1,90 @@
+"""Taking tasks, and the leases on them."""
+
+import json
+import sqlite3
+
+from ibstatus.board import refusals
+from ibstatus.board.sqlite.tasks import Tasks
+from ibstatus.model.board import Claimer, Fence, Task, Template
+from ibstatus.rules import board
+
+BEST = """
+SELECT n FROM tasks
+WHERE status = 'ready' AND (:project IS NULL OR project_id = :project) AND priority >= :priority
+  AND (capability IS NULL OR capability IN (SELECT value FROM json_each(:capabilities)))
+ORDER BY priority DESC, n LIMIT :count
+"""
+CLAIM = """
+UPDATE tasks SET status = 'claimed', attempt = attempt + 1, claimed_by = ?, claimed_at = ?, lease = ?, lease_end = ?,
+                 lease_boot = ?, reason = ''
+WHERE n = ?
+"""
+# However many tasks there are, those that are claimed are few.
+RUN_OUT = """
+SELECT n, id FROM tasks INDEXED BY tasks_claimed
+WHERE status = 'claimed' AND (lease_end <= ? OR lease_boot <> ?) ORDER BY n
+"""
+# Out of an agent's hands without success: another attempt while there is one, else it has failed.
+FAILED = """
+UPDATE tasks SET reason = ?, claimed_by = NULL, lease_end = NULL,
+    status = CASE WHEN attempt >= max_attempts THEN 'failed' ELSE (SELECT status FROM due WHERE n = tasks.n) END
+WHERE n = ?
+"""
+EXTEND = "UPDATE tasks SET lease = ?, lease_end = ?, lease_boot = ? WHERE n = ?"
+
+
+class Claims(Tasks):
+    def claim(self, template: Template, who: Claimer, count: int = 1) -> list[Task]:
+        given = {
+            "project": template.project_id,
+            "priority": board.LOWEST if template.priority is None else template.priority,
+            "capabilities": json.dumps(template.capabilities) if template.capabilities else "[]",
+            "count": max(0, count),
+        }
+        with self.connection.change() as sql:
+            best = sql.execute(BEST, given).fetchall()
+            if len(best) < count and self.swept(sql):
+                best = sql.execute(BEST, given).fetchall()
+            return self.taken(sql, [n for (n,) in best], who)
+
+    def claim_task(self, id: str, who: Claimer) -> Task:
+        with self.connection.change() as sql:
+            self.swept(sql)
+            task = self.by_id(sql, id)
+            if task.status != board.READY:
+                raise refusals.not_so(task, "and only a ready one can be claimed")
+            return self.taken(sql, [self.n_of(sql, id)], who)[0]
+
+    def taken(self, sql: sqlite3.Connection, ns: list[int], who: Claimer) -> list[Task]:
+        lease = self.clock.lease(who.lease)
+        for n in ns:
+            sql.execute(CLAIM, (who.agent, self.clock.now(), *lease, n))
+        return [self.by_n(sql, n) for n in ns]
+
+    def sweep(self) -> list[str]:
+        if not self.connection.all(RUN_OUT, (self.clock.monotonic(), self.clock.boot())):
+            return []
+        with self.connection.change() as sql:
+            return self.swept(sql)
+
+    def swept(self, sql: sqlite3.Connection) -> list[str]:
+        over = sql.execute(RUN_OUT, (self.clock.monotonic(), self.clock.boot())).fetchall()
+        for n, _ in over:
+            sql.execute(FAILED, (board.NO_SIGN, n))
+        return [id for _, id in over]
+
+    def beat(self, fence: Fence, lease: float) -> Task:
+        with self.connection.change() as sql:
+            n = self.held(sql, fence)
+            sql.execute(EXTEND, (*self.clock.lease(lease), n))
+            return self.by_n(sql, n)
+
+    def held(self, sql: sqlite3.Connection, fence: Fence) -> int:
+        """The task of this fence, or `Lost`."""
+        row = sql.execute("SELECT n, claimed_by, attempt FROM tasks WHERE id = ?", (fence.task_id,)).fetchone()
+        if row is None:
+            raise refusals.not_there(fence.task_id)
+        n, holder, attempt = row
+        if holder != fence.agent or fence.attempt not in (None, attempt):
+            raise refusals.lost(fence, self.by_n(sql, n))
+        return int(n)

@@ -1,0 +1,133 @@
+"""ib board: the group, and what every command of it shares."""
+
+from contextlib import AbstractContextManager
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from ibstatus.board import opening
+from ibstatus.cli import calling, output
+from ibstatus.cli.say import offered
+from ibstatus.errors import visible
+from ibstatus.model.board import Task
+from ibstatus.ops.board import desk
+from ibstatus.rules import board as rule
+from ibstatus.store import places
+
+# name → (module, its command, the heading in `ib board --help`)
+TASKS, WORK, PEOPLE, STREAM = "Tasks", "Work", "Decide", "Keep"
+COMMANDS = {
+    "add": ("board_tasks", "add", TASKS),
+    "list": ("board_tasks", "list_tasks", TASKS),
+    "show": ("board_tasks", "show", TASKS),
+    "tree": ("board_tasks", "tree", TASKS),
+    "search": ("board_tasks", "search", TASKS),
+    "prompt": ("board_tasks", "prompt", TASKS),
+    "claim": ("board_work", "claim", WORK),
+    "note": ("board_work", "note", WORK),
+    "beat": ("board_work", "beat", WORK),
+    "done": ("board_work", "done", WORK),
+    "fail": ("board_work", "fail", WORK),
+    "release": ("board_work", "release", WORK),
+    "approve": ("board_people", "approve", PEOPLE),
+    "reject": ("board_people", "reject", PEOPLE),
+    "retry": ("board_people", "retry", PEOPLE),
+    "publish": ("board_people", "publish", PEOPLE),
+    "depend": ("board_people", "depend", PEOPLE),
+    "take-back": ("board_people", "take_back", PEOPLE),
+    "watch": ("board_stream", "watch", STREAM),
+    "merge": ("board_merge", "merge", STREAM),
+    "up": ("board_stream", "up", STREAM),
+    "migrate": ("board_stream", "migrate", STREAM),
+}
+ALIASES = {"ls": "list"}
+
+
+class Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        entry = COMMANDS.get(ALIASES.get(name, name))
+        if entry is None:
+            return None
+        command: click.Command = getattr(import_module(f"ibstatus.cli.{entry[0]}"), entry[1])
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise output.unknown_command(args[0], [*COMMANDS, *ALIASES], "ib board")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading in (TASKS, WORK, PEOPLE, STREAM):
+            rows = []
+            for name, (_, _, section) in COMMANDS.items():
+                command = self.get_command(ctx, name)
+                if section == heading and command is not None:
+                    rows.append((name, command.get_short_help_str(limit=100)))
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+@click.group(cls=Lazy, short_help="Tasks that agents take, finish and wait for; their events; the merge queue")
+def board() -> None:
+    """A board of tasks: put down (add), read (list, show), taken by who is free (claim --wait), finished (done), with
+    all that follows from it: dependents become ready, branches are merged, watchers hear of it.
+
+    It is a file of this repository, or a PostgreSQL when more than one machine works on it (board.dsn, IB_BOARD_DSN).
+
+    \b
+    Examples:
+      ib board add "Design the API" --priority 8
+      ib board add "Write the endpoints" --after design-the-api
+      ib new-agent --task design-the-api
+      ib board watch | jq -r .channel
+      ib board merge --watch
+    """
+
+
+def at_desk() -> AbstractContextManager[desk.Desk]:
+    """The board of where the caller stands."""
+    at = calling.place()
+    return desk.at(at, calling.caller(at))
+
+
+def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """A look makes no board."""
+    at = places.here()
+    if not opening.is_there(at):
+        return []
+    with desk.at(at, calling.caller(at)) as found:
+        return offered([(task.id, task.title) for task in found.board.tasks()], incomplete)
+
+
+def told(task: Task, json: bool, what: str) -> int:
+    """One task, as every command that changes one prints it."""
+    if json:
+        output.as_json(task)
+    else:
+        output.data(visible(f"{what}: {task.id}"))
+    return 0
+
+
+agent_option = click.option("--agent", metavar="NAME", default="", help="In whose name; your own otherwise")
+attempt_option = click.option(
+    "--attempt",
+    metavar="N",
+    type=click.IntRange(0, (1 << 31) - 1),
+    default=None,
+    help="The attempt that the claim said; another one is refused",
+)
+
+
+def checked_project(ctx: click.Context, param: click.Parameter, given: str) -> str | None:
+    """None: of all."""
+    return rule.checked_name(given, "A project") if given else None
+
+
+project_option = click.option(
+    "-p", "--project", metavar="P", default="", callback=checked_project, help="Of this project alone"
+)

@@ -1,0 +1,157 @@
+"""ib board merge: the merge queue."""
+
+import sys
+import threading
+
+import click
+
+from ibstatus.board import opening
+from ibstatus.cli import calling, output, watched
+from ibstatus.cli.board import at_desk
+from ibstatus.cli.fleet import width
+from ibstatus.cli.say import as_json
+from ibstatus.errors import IbError, UsageError, visible
+from ibstatus.model.board import Entry
+from ibstatus.ops.board import ending
+from ibstatus.ops.board_queue import drain, resolve, watch
+from ibstatus.rules import board as rule
+from ibstatus.rules import board_text, identity
+from ibstatus.store import fleet, places
+
+entry_argument = click.argument("entry", metavar="QUEUE", type=click.IntRange(0, (1 << 31) - 1))
+
+
+def say(text: str) -> None:
+    output.talk(visible(text))
+
+
+@click.group(invoke_without_command=True, short_help="Merge what is queued; list, resolve, retry, abandon")
+@click.option("--watch", "watching", is_flag=True, help="Go on for ever: each branch as soon as it is queued")
+@as_json
+@click.pass_context
+def merge(ctx: click.Context, watching: bool, json: bool) -> int:
+    """Merge what finished tasks have queued here, oldest first, and close the agents that did it. Prints what became of
+    each; exit 1 when one could not be merged.
+
+    Your checkout is not worked in: a merge is made beside it. Where the branch is checked out without changes of yours
+    it goes along in one step; with changes, the merge waits until they are committed.
+
+    \b
+    Examples:
+      ib board merge
+      ib board merge --watch
+      ib board merge list
+    """
+    if ctx.invoked_subcommand is not None:
+        if watching or json:
+            raise UsageError("Options of its own stand behind the word", hint=f"{ctx.command_path} --help")
+        return 0
+    at = calling.place()
+    refuse_agent(at)
+    return watched_for_ever(at) if watching else once(at, json)
+
+
+def refuse_agent(at: places.Place) -> None:
+    caller = calling.caller(at)
+    if caller.kind == identity.AGENT:
+        raise IbError("An agent cannot run the merge queue: the user or their Claude does", hint="ib board note ID …")
+
+
+def once(at: places.Place, json: bool) -> int:
+    with at_desk() as desk:
+        done = drain.drain(at, desk.board, say)
+    watched.keep_watched(at)
+    if json:
+        output.as_json(done)
+    elif done:
+        output.data(board_text.entries(done, sys.stdout.isatty(), width()))
+    else:
+        output.talk("Nothing is queued.")
+    return 0 if all(entry.status == rule.M_MERGED for entry in done) else 1
+
+
+def watched_for_ever(at: places.Place) -> int:
+    stop = threading.Event()
+    output.talk("Merging what is queued, as it comes. Ctrl-C ends it.")
+    try:
+        with ending.heard():
+            watch.watch(at, opening.again(at), stop, say)
+    except ending.Ended:
+        return 0
+    return 0
+
+
+@merge.command("list", short_help="Show the queue")
+@click.option(
+    "--all", "everything", is_flag=True, help="What is merged or abandoned, too; of other repositories as well"
+)
+@as_json
+def list_entries(everything: bool, json: bool) -> int:
+    """Show what is queued, and what stands in its way.
+
+    \b
+    Example:
+      ib board merge list --json
+    """
+    with at_desk() as desk:
+        repo = None if everything else fleet.repo_id(desk.place)
+        found = desk.board.entries(repo, open_only=not everything)
+    if json:
+        output.as_json(found)
+    else:
+        output.data(board_text.entries(found, sys.stdout.isatty(), width()) if found else board_text.NO_ENTRIES)
+    return 0
+
+
+@merge.command("resolve", short_help="Say that a conflict is resolved on its branch")
+@entry_argument
+@as_json
+def resolve_(entry: int, json: bool) -> int:
+    """Queue a branch again whose conflict was resolved on it: merge the base into the branch there, and commit. Refused
+    while it would conflict still, or while conflict markers stand in it.
+
+    \b
+    Example:
+      ib board merge resolve 7
+    """
+    at = calling.place()
+    with at_desk() as desk:
+        return told(resolve.resolve(at, desk.board, entry), json, "Queued again")
+
+
+@merge.command(short_help="Try a failed merge again")
+@entry_argument
+@as_json
+def retry(entry: int, json: bool) -> int:
+    """Queue it again, with what its branch is at now.
+
+    \b
+    Example:
+      ib board merge retry 7
+    """
+    at = calling.place()
+    with at_desk() as desk:
+        return told(resolve.retry(at, desk.board, entry), json, "Queued again")
+
+
+@merge.command(short_help="Give a merge up; its branch stays")
+@entry_argument
+@click.option("--reason", metavar="TEXT", default="", help="Why")
+@as_json
+def abandon(entry: int, reason: str, json: bool) -> int:
+    """Take a branch out of the queue. The branch and its agent stay; tasks that come after it wait for it no more.
+
+    \b
+    Example:
+      ib board merge abandon 7 --reason "done differently"
+    """
+    with at_desk() as desk:
+        return told(resolve.abandon(desk.board, entry, rule.text_of(reason, "A reason")), json, "Abandoned")
+
+
+def told(entry: Entry, json: bool, what: str) -> int:
+    if json:
+        output.as_json(entry)
+    else:
+        output.data(visible(f"{what}: {entry.id} ({entry.branch} into {entry.base})"))
+    return 0

@@ -1,0 +1,44 @@
+"""What a command is given to read: words, a file, standard input."""
+
+import sys
+
+from ibstatus.cli import calling
+from ibstatus.errors import UsageError
+from ibstatus.rules import agent_prompt
+from ibstatus.store import places
+
+MOST = 16 * agent_prompt.LONGEST
+
+
+def task(words: tuple[str, ...], file: str) -> str:
+    """From the command line, a file, or standard input when that is no terminal."""
+    if words and file:
+        raise UsageError("The task is given twice, in words and as a file", hint="leave one of them out")
+    if words:
+        return " ".join(words)
+    if not file and (sys.stdin is None or sys.stdin.isatty()):
+        raise UsageError("An agent needs a task", hint='ib new-agent "Add dark mode to the settings page"')
+    return of_file(file or "-")
+
+
+def of_board(at: places.Place, id: str, name: str, words: tuple[str, ...], file: str) -> tuple[str, str, str]:
+    """(the task's id, the agent's name, what it is told). Words beside a task of the board are told behind it."""
+    if not id:
+        return "", name, task(words, file)
+    from ibstatus.ops.board import agents, desk
+
+    with desk.at(at, calling.caller(at)) as found:
+        known, told = agents.prepared(found.board, id, task(words, file) if words or file else "")
+    return known.id, name or agents.name_for(at, known), told
+
+
+def of_file(file: str) -> str:
+    """`-` is standard input."""
+    if file == "-":
+        return text_of(sys.stdin.buffer.read(MOST)) if sys.stdin is not None else ""
+    with open(file, "rb") as source:
+        return text_of(source.read(MOST))
+
+
+def text_of(data: bytes) -> str:
+    return data.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\n")

@@ -1,0 +1,64 @@
+"""watch: the board's events, in order, from somewhere on and without an end."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from ibstatus.board.port import Board
+from ibstatus.board.steady import Steady
+from ibstatus.errors import IbError
+from ibstatus.model.board import Event
+from ibstatus.rules import board as rule
+
+LOOK_EVERY = 30.0  # whatever a bell may have missed
+AT_ONCE = 1000
+ANEW = "The board was made anew: from its beginning on"
+
+
+class Wanted(NamedTuple):
+    """`since` None: from now on. No `channels`: all of them; no `project`: of all."""
+
+    since: int | None = None
+    channels: Sequence[str] = ()
+    project: str | None = None
+
+
+def follow(steady: Steady, wanted: Wanted, tell: Callable[[Event], None], begun: Callable[[int], None]) -> None:
+    """Until somebody ends it, or until nobody reads. `begun` is told from where."""
+    last = steady.ask(lambda board: board.last_seq())
+    seq = last if wanted.since is None else wanted.since
+    if seq > last:
+        raise IbError(
+            f"--since {seq} is ahead of the board, whose last event is {last}", hint="was it made anew? --since 0"
+        )
+    begun(seq)
+    known, openings = mark(steady, seq), steady.openings
+    while True:
+        if steady.openings != openings:
+            openings = steady.openings
+            if known and known != mark(steady, known[0].seq):
+                steady.say(ANEW)
+                seq, known = 0, []
+        seq = told_up_to(steady, seq, wanted, tell)
+        known = known or mark(steady, seq)
+        if not steady.wait(LOOK_EVERY):
+            steady.ask(lambda board: board.sweep())
+
+
+def mark(steady: Steady, seq: int) -> Sequence[Event]:
+    """One event that tells this board from another one in the same place; [] while there is none."""
+    return steady.ask(lambda board: board.events(seq - 1, 1, rule.CHANNELS)) if seq else []
+
+
+def told_up_to(steady: Steady, seq: int, wanted: Wanted, tell: Callable[[Event], None]) -> int:
+    """All there is behind `seq`; returns up to where. What the filter leaves out is not looked at again."""
+    last = steady.ask(lambda board: board.last_seq())
+    while found := steady.ask(partial(some, seq=seq, wanted=wanted)):
+        for event in found:
+            tell(event)
+        seq = found[-1].seq
+    return max(seq, last)
+
+
+def some(board: Board, seq: int, wanted: Wanted) -> Sequence[Event]:
+    return board.events(seq, AT_ONCE, wanted.channels, wanted.project)

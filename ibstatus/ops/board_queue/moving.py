@@ -1,0 +1,42 @@
+"""A branch that nobody is closed with goes into its base. As with an agent's, what is about to be done is noted first:
+whoever finds the note without its process mends the checkouts. What becomes of the entry, the next merger judges.
+"""
+
+import hashlib
+from collections.abc import Callable
+
+from ibstatus.errors import IbError
+from ibstatus.ops import merge_step
+from ibstatus.ops.forecast import Plan
+from ibstatus.store import operations, places
+
+Say = Callable[[str], None]
+KIND = "move"
+
+
+def key_of(base: str) -> str:
+    """A name for files; no agent can be called so."""
+    return "base@" + hashlib.sha256(base.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def move(place: places.Place, plan: Plan, course: merge_step.Course, say: Say) -> Plan:
+    with operations.begin(place, KIND, key_of(plan.ref), into=plan.ref) as op:
+        try:
+            plan = merge_step.carry(op, plan, course, say)
+        except IbError:
+            op.done()
+            raise
+        op.done()
+    course.moved(plan)
+    return plan
+
+
+def recover(op: operations.Operation, say: Say) -> None:
+    """The checkouts of the base go along where it has moved, and back where it has not."""
+    facts = op.facts.get("merge")
+    if isinstance(facts, dict):
+        if merge_step.has_moved(op.place, facts):
+            merge_step.bring_along(op.place, facts, say)
+        else:
+            merge_step.take_along_back(op.place, facts, say)
+    op.done()

@@ -1,0 +1,40 @@
+"""Whose branch is in the merge queue? Asked by every merge and kill, so it costs next to nothing without a board."""
+
+from ibstatus.board import opening
+from ibstatus.errors import IbError
+from ibstatus.model.board import Entry
+from ibstatus.store import fleet, places
+
+
+def owner(place: places.Place, agent: str) -> Entry | None:
+    """The open entry that merges, or is to merge, the branch of this agent."""
+    return queued(place).get(agent)
+
+
+def refuse(place: places.Place, agent: str) -> None:
+    """Two that merge one branch would each believe that they close its agent."""
+    entry = owner(place, agent)
+    if entry is not None:
+        raise IbError(
+            f"The merge queue has the branch of {agent}: entry {entry.id}, {entry.status}",
+            hint=f"ib board merge; or to take it out of there: ib board merge abandon {entry.id}",
+            cause=entry.reason,
+        )
+
+
+def queued(place: places.Place) -> dict[str, Entry]:
+    """Open entries by agent. A board that cannot be reached keeps nobody from working here."""
+    if not opening.is_there(place):
+        return {}
+    from ibstatus.board.port import Gone
+
+    try:
+        board = opening.opened(place)
+        try:
+            found = board.entries(fleet.repo_id(place), open_only=True)
+        finally:
+            board.close()
+    except Gone:
+        return {}
+    named = {entry.branch.removeprefix("refs/heads/"): entry for entry in found}
+    return {branch.removeprefix("agent/"): entry for branch, entry in named.items() if branch.startswith("agent/")}

@@ -1,0 +1,71 @@
+"""What people and agents say of an entry: its conflict is resolved, it shall be tried again, it is given up."""
+
+import msgspec
+
+from ibstatus.board.port import Board
+from ibstatus.drivers import git_refs
+from ibstatus.errors import IbError, quoted
+from ibstatus.model.board import Entry
+from ibstatus.ops.board_queue import outlook
+from ibstatus.rules import board as rule
+from ibstatus.rules import board_merge
+from ibstatus.store import fleet, places
+
+
+def resolve(place: places.Place, board: Board, id: int) -> Entry:
+    """Queued again with what the branch is at now; refused while that would conflict still."""
+    entry = here(place, board, id)
+    if entry.status != rule.M_CONFLICT:
+        hint = f"ib board merge retry {id}" if entry.status == rule.M_FAILED else "ib board merge"
+        raise IbError(f"Entry {id} of the merge queue is {entry.status}, not in conflict", hint=hint)
+    tip = outlook.tip_of(place, entry)
+    if not tip:
+        raise IbError(
+            f"The branch {entry.branch} is gone", hint=f"git branch {quoted(entry.branch)} {quoted(entry.sha)}"
+        )
+    look(place, entry, outlook.work_of(place, board, msgspec.structs.replace(entry, sha=tip)))
+    return board.requeue(id, sha=tip)
+
+
+def look(place: places.Place, entry: Entry, work: outlook.Work) -> None:
+    cwd = place.git_folder
+    before = git_refs.tip_of(cwd, work.base)
+    made = outlook.result(cwd, work, before)
+    how = f"git merge {quoted(entry.base)}, on {entry.branch}, and commit; then: ib board merge resolve {entry.id}"
+    if made.conflicts:
+        raise IbError(board_merge.still(entry.branch, entry.base, made.conflicts), hint=how)
+    left = [name for name in entry.conflict_files if marks(cwd, made.after, name) > marks(cwd, before, name)]
+    if left:
+        raise IbError(f"Conflict markers stand in {', '.join(left)}", cause=entry.branch, hint=how)
+
+
+def marks(cwd: str, commit: str, path: str) -> int:
+    """Some have had them before: a fixture, a text on git. They stay."""
+    return board_merge.marks(git_refs.asked(cwd, "cat-file", "blob", f"{commit}:{path}").out)
+
+
+def retry(place: places.Place, board: Board, id: int) -> Entry:
+    """Whoever asks for it means the branch as it is now, also where it was rewritten."""
+    entry = here(place, board, id)
+    if entry.status not in (rule.M_FAILED, rule.M_CONFLICT):
+        raise IbError(f"Entry {id} of the merge queue is {entry.status}: nothing to try again", hint="ib board merge")
+    return board.requeue(id, sha=outlook.tip_of(place, entry) or None)
+
+
+def abandon(board: Board, id: int, reason: str) -> Entry:
+    """It will not be merged: nobody waits for it any more. The branch stays."""
+    return board.abandon(known(board, id).id, reason)
+
+
+def here(place: places.Place, board: Board, id: int) -> Entry:
+    entry = known(board, id)
+    if entry.repo != fleet.repo_id(place):
+        raise IbError(f"Entry {id} of the merge queue is of another repository ({entry.repo})", hint="cd there first")
+    return entry
+
+
+def known(board: Board, id: int) -> Entry:
+    entry = board.entry(id)
+    if entry is None:
+        raise IbError(f"There is no entry {id} in the merge queue", hint="ib board merge list")
+    return entry

@@ -1,0 +1,62 @@
+"""The queue is merged as it fills: at each ring of the board, and now and then without one."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from ibstatus.board.port import Board, Gone
+from ibstatus.board.steady import Steady
+from ibstatus.errors import IbError
+from ibstatus.ops.board_queue.drain import drain
+from ibstatus.rules import board as rule
+from ibstatus.store import disk, places
+
+Say = Callable[[str], None]
+POLL = 30.0  # also how long an entry that waits for something rests
+SLICE = 1.0  # how soon `stop` is seen
+
+
+def watch(place: places.Place, open_board: Callable[[], Board], stop: threading.Event, say: Say) -> None:
+    """Until `stop` is set, or the repository is gone."""
+    one = Watch(place, say)
+    with Steady(open_board, say) as steady:
+        while is_on(place, stop):
+            try:
+                board = steady.opened()
+                steady.found()
+                one.round(board)
+            except Gone as gone:
+                steady.lost(gone)
+                continue
+            until = time.monotonic() + POLL
+            while is_on(place, stop) and (left := until - time.monotonic()) > 0 and not steady.wait(min(left, SLICE)):
+                pass
+
+
+def is_on(place: places.Place, stop: threading.Event) -> bool:
+    return not stop.is_set() and disk.exists(place.common)
+
+
+class Watch:
+    """`resting`: entries that wait for something, and until when they are left alone; `told`: the last complaint."""
+
+    def __init__(self, place: places.Place, say: Say) -> None:
+        self.place = place
+        self.say = say
+        self.resting: dict[int, float] = {}
+        self.told = ""
+
+    def round(self, board: Board) -> None:
+        """What cannot be done at all now (git is stuck, the disk is full) is said once, and tried again."""
+        now = time.monotonic()
+        self.resting = {id: until for id, until in self.resting.items() if until > now}
+        try:
+            done = drain(self.place, board, self.say, self.resting, patient=False)
+            self.resting |= {entry.id: now + POLL for entry in done if entry.status == rule.M_PENDING}
+            self.told = ""
+        except Gone:
+            raise
+        except (IbError, OSError) as error:
+            if str(error) != self.told:
+                self.say(f"The merge queue is stuck: {error}")
+            self.told = str(error)

@@ -1,0 +1,66 @@
+"""What the merge queue decides without looking: its commits' messages, when a test counts, what a conflict leaves."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ibstatus.rules import board, merge_text
+
+LONGEST_SUBJECT, LONGEST_REASON = 200, 4000
+COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+MARKS = (b"<<<<<<<", b"|||||||", b">>>>>>>")
+
+
+def message(branch: str, task_id: str, title: str) -> bytes:
+    """Of a merge commit: the branch and the task, by its title and by its id."""
+    subject = board.cut(" ".join(f"Merge {branch}: {title or task_id}".split()), LONGEST_SUBJECT)
+    return f"{subject}\n\nTask: {' '.join(task_id.split())}\n".encode(errors="replace")
+
+
+def is_commit(text: str) -> bool:
+    """A board may be shared: what stands there as a commit must not be an option for git."""
+    return COMMIT.fullmatch(text) is not None
+
+
+def tests(everywhere: str | None, own: str) -> tuple[str, ...]:
+    """What must pass, in this order: the test of every merge, then the task's own."""
+    return tuple(dict.fromkeys(test for test in ((everywhere or "").strip(), own.strip()) if test))
+
+
+def receipt(tree: str, commands: Sequence[str], code: int) -> dict[str, str | int]:
+    return {"tree": tree, "command": joined(commands), "exit": code}
+
+
+def holds(known: Mapping[str, str | int] | None, tree: str, commands: Sequence[str]) -> bool:
+    """Has just this been tested, with success?"""
+    return known == receipt(tree, commands, 0)
+
+
+def joined(commands: Sequence[str]) -> str:
+    return commands[0] if len(commands) == 1 else " && ".join(f"({one})" for one in commands)
+
+
+def failed(command: str, code: int, last: Sequence[str]) -> str:
+    return "\n".join([f"The test fails on the merged work (exit {code}): {command}", *last])
+
+
+def marks(text: bytes) -> int:
+    """Lines that git leaves where two sides conflict. `=======` also underlines titles, and never stands alone."""
+    return sum(line[:7] in MARKS and line[7:8] in (b"", b" ", b"\r") for line in text.split(b"\n"))
+
+
+def waits(branch: str, into: str, reason: str) -> str:
+    return f"{branch} waits for {into}: {reason}"
+
+
+def storable(text: str) -> str:
+    """What git and programs say may hold bytes that no store takes."""
+    plain = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace").replace("\0", "")
+    return board.cut(plain, LONGEST_REASON)
+
+
+def whole(message: str, cause: str) -> str:
+    return storable(f"{message} ({cause})" if cause else message)
+
+
+def still(branch: str, into: str, names: Sequence[str]) -> str:
+    return f"{branch} still conflicts with {into} in {merge_text.files(names)}"

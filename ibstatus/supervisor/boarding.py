@@ -1,0 +1,111 @@
+"""What agents do is carried to the board: tasks of the living are kept, those of the complete are done."""
+
+from collections.abc import Sequence
+
+from ibstatus.board import opening
+from ibstatus.board.port import Board, Lost
+from ibstatus.model.board import Fence
+from ibstatus.model.records import Agent
+from ibstatus.ops.board import agents as boarders
+from ibstatus.ops.board_queue import telling
+from ibstatus.rules import board_duties
+from ibstatus.store import meta, places
+from ibstatus.supervisor.errands import Done, Errands
+from ibstatus.supervisor.log import Log
+
+ELSEWHERE = "the task of {} is on another board than the supervisor's: set board.dsn, or IB_BOARD_DSN where ib runs"
+
+
+class Boarding:
+    """A board may be far away, or gone: what is asked of it is an errand. `over`: of these there is no more to say."""
+
+    def __init__(self, place: places.Place, errands: Errands, log: Log) -> None:
+        self.place = place
+        self.errands = errands
+        self.log = log
+        self.known: dict[tuple[str, float | None], Fence | None] = {}
+        self.over: set[Fence] = set()
+        self.beaten = board_duties.NEVER
+        self.tried: dict[Fence, float] = {}
+
+    def look(self, agents: Sequence[Agent], mono: float) -> float | None:
+        """When there is something to do next; None where no agent has a task."""
+        mine = [(agent, fence) for agent in agents if (fence := self.fence(agent)) is not None]
+        times = [self.finish(fence, agent.said, mono) for agent, fence in mine if board_duties.is_done(agent)]
+        if mine:
+            times.append(self.beat([fence for agent, fence in mine if board_duties.is_kept(agent)], mono))
+        return min(times, default=None)
+
+    def fence(self, agent: Agent) -> Fence | None:
+        """Which task an agent has is written down once, before its session begins."""
+        key = (agent.id, agent.created)
+        if key not in self.known:
+            known = meta.read(self.place, agent.id)
+            fence = boarders.fence(agent.id, known)
+            if boarders.is_elsewhere(self.place, known):
+                self.log.complain(f"task of {agent.id}", ELSEWHERE.format(agent.id))
+                return None
+            if fence is None and (not known or "task" in known):
+                return None  # it is just being written
+            self.known[key] = fence
+        fence = self.known[key]
+        return None if fence in self.over else fence
+
+    def finish(self, fence: Fence, said: str, mono: float) -> float:
+        at = self.tried.get(fence, mono)
+        if mono < at:
+            return at
+        self.tried[fence] = mono + board_duties.AGAIN
+
+        def errand() -> Done | None:
+            text = self.finished(fence, said)
+            return lambda: self.ended(fence, text)
+
+        self.errands.add(f"finish {fence.task_id}", errand)
+        return self.tried[fence]
+
+    def finished(self, fence: Fence, said: str) -> str:
+        board = opening.opened(self.place)
+        try:
+            return boarders.finish(self.place, board, fence, said)
+        except Lost as lost:
+            return lost.message
+        finally:
+            board.close()
+
+    def ended(self, fence: Fence, text: str) -> None:
+        self.over.add(fence)
+        self.tried.pop(fence, None)
+        if text:
+            self.log.say(text)
+
+    def beat(self, fences: Sequence[Fence], mono: float) -> float:
+        if mono >= self.beaten + board_duties.BEAT:
+            self.beaten = mono
+
+            def errand() -> Done | None:
+                lost = self.lost(fences)
+                return lambda: self.over.update(lost)
+
+            self.errands.add("beat", errand)
+        return self.beaten + board_duties.BEAT
+
+    def lost(self, fences: Sequence[Fence]) -> list[Fence]:
+        """Those whose task is over, or somebody else's by now."""
+        board = opening.opened(self.place)
+        try:
+            found = [fence for fence in fences if not is_beaten(board, fence)]
+            for id in board.sweep():
+                self.log.say(f"The lease of task {id} has run out")
+            telling.tell(self.place, board, self.log.say)
+            return found
+        finally:
+            board.close()
+
+
+def is_beaten(board: Board, fence: Fence) -> bool:
+    try:
+        boarders.beat(board, fence)
+    except Lost:
+        return False
+    return True

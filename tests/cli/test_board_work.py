@@ -1,0 +1,247 @@
+"""claim, note, beat, done, fail, release as processes: exit codes, what is told, and in whose name."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibstatus.store import places
+from tests.cli.board_faces import DSN, Faces
+from tests.conftest import Done, git, make_agent
+from tests.gitwork import commit
+
+Ib = Callable[..., Done]
+AS_CLAUDE = {"CLAUDECODE": "1"}
+
+
+def test_nothing_ready_is_one_and_an_empty_stdout(board: Faces) -> None:
+    board.add("Needs more", "--capability", "gpu")
+    board.add("Elsewhere", "-p", "p")
+
+    for args in (["-p", "other"], ["--priority", "6"], ["--wait", "0", "-p", "q"], ["--json", "-p", "q"]):
+        done = board("claim", *args)
+        assert (done.code, done.out) == (1, ""), args
+        assert "Nothing is ready" in done.err
+
+
+def test_a_claim_takes_the_best_that_fits_and_says_it(board: Faces) -> None:
+    board.add("Low", "--priority", "1")
+    gpu, high = board.add("GPU", "--capability", "gpu", "--priority", "9"), board.add("High", "--priority", "8")
+
+    done = board("claim", "--agent", "me")
+    assert (done.code, done.out) == (0, high + "\n")
+    assert done.err.startswith("High (attempt 1 of 3, yours until 20")
+    assert board("claim", "--capability", "gpu", "--capability", "x").out == gpu + "\n"
+    assert len(board("claim", "--count", "5").out.splitlines()) == 1
+
+
+def test_several_at_once_are_lines(board: Faces) -> None:
+    ids = [board.add(f"T{number}") for number in range(3)]
+
+    assert board("claim", "--count", "2").out.split() == ids[:2]
+    done = board("done", *ids[:2])
+    assert done.out == f"Done: {ids[0]}\nDone: {ids[1]}\n"
+    assert [one["status"] for one in board.json("done", *ids[:2])] == ["done", "done"]
+
+
+def test_a_task_that_is_named_is_had_or_refused(board: Faces) -> None:
+    id = board.add("One")
+
+    assert board("claim", id[:5], "--agent", "me").out == id + "\n"
+    done = board("claim", id, "--agent", "you")
+    assert (done.code, done.out) == (1, "")
+    assert "is claimed" in done.err
+    assert f"ib board show {id}" in done.err
+
+
+def test_somebody_elses_task_stays_as_it_is(board: Faces) -> None:
+    id = board.add("One")
+    board.json("claim", "--agent", "me")
+
+    for args in (
+        ["done", id, "--agent", "you"],
+        ["done", id],
+        ["done", id, "--agent", "me", "--attempt", "2"],
+        ["fail", id, "no", "--agent", "you"],
+        ["release", id, "--agent", "you"],
+        ["beat", id, "--agent", "me", "--attempt", "7"],
+    ):
+        done = board(*args)
+        assert (done.code, done.out) == (1, ""), args
+        assert "nothing was changed" in done.err
+        assert "'me' holds it, in attempt 1" in done.err
+    assert board.status(id) == "claimed"
+    assert board("done", id, "--agent", "me", "--attempt", "1").code == 0
+    assert board("done", id, "--agent", "me", "--attempt", "1").code == 0, "said twice is the same answer"
+    assert board("done", id, "--agent", "you").code == 1
+
+
+def test_all_or_none_are_done(board: Faces) -> None:
+    mine, yours = board.add("Mine"), board.add("Yours")
+    board.json("claim", mine, "--agent", "me")
+    board.json("claim", yours, "--agent", "you")
+
+    assert board("done", mine, yours, "--agent", "me").code == 1
+    assert board.status(mine) == "claimed"
+
+
+def test_failures_are_counted_and_said(board: Faces) -> None:
+    id = board.add("One", "--attempts", "2")
+    board.json("claim", "--agent", "me")
+    assert board("fail", id, "no idea", "--agent", "me").out == f"Failed, ready again (1 of 2 attempts used): {id}\n"
+    board.json("claim", "--agent", "me")
+    assert board("release", id, "--agent", "me", "--reason", "later").out == f"Released: {id}\n"
+    board.json("claim", "--agent", "me")
+    assert board("fail", id, "--agent", "me").out == f"Failed: {id}\n"
+    assert board("claim", "--agent", "me").code == 1
+    assert board("retry", id).out == f"Back, ready: {id}\n"
+
+
+def test_a_branch_is_handed_to_the_queue(repo: places.Place, board: Faces) -> None:
+    git(repo.root, "branch", "side")
+    id = board.add("One", "--test", "true")
+    next_one = board.add("Next", "--after", id)
+    board.json("claim", id, "--agent", "me")
+
+    for args in (
+        ["--branch", "nowhere"],
+        ["--branch", "main"],
+        ["--into", "main"],
+        ["--branch", "side", "--into", "x"],
+    ):
+        done = board("done", id, "--agent", "me", *args)
+        assert done.code in (1, 2), args
+        assert "Hint: " in done.err
+    assert board.status(id) == "claimed"
+    done = board("done", id, "--agent", "me", "--branch", "side")
+
+    assert done.out == f"Done: {id}\n"
+    assert done.err == "side waits to be merged into main: ib board merge\n"
+    [entry] = board.json("merge", "list")
+    assert (entry["branch"], entry["base"], entry["status"], entry["test"]) == ("side", "main", "pending", "true")
+    assert board("show", next_one).out.splitlines()[1] == f"  status:     pending (after {id})"
+    assert board("merge", "abandon", str(entry["id"])).out == f"Abandoned: {entry['id']} (side into main)\n"
+    assert board.status(next_one) == "ready"
+    assert board("merge", "list").out == "The merge queue is empty.\n"
+    assert board("merge", "retry", "77").code == 1
+
+
+def test_the_queue_is_merged_and_told(repo: places.Place, board: Faces) -> None:
+    git(repo.root, "checkout", "-q", "-b", "side")
+    commit(repo.root, "new.txt", "new\n")
+    git(repo.root, "checkout", "-q", "main")
+    id = board.add("One")
+    board.json("claim", id, "--agent", "me")
+    board.json("done", id, "--agent", "me", "--branch", "side")
+
+    done = board("merge")
+
+    assert (done.code, done.out.split()[1:6]) == (0, ["merged", id, "side", "main"]), done
+    assert Path(repo.root, "new.txt").exists()
+    assert board("merge").err == "Nothing is queued.\n"
+    assert board.json("merge") == []
+
+
+class TestAgents:
+    """An agent speaks for itself alone, and decides nothing."""
+
+    @pytest.fixture
+    def worktree(self, repo: places.Place) -> Path:
+        return make_agent(repo, "w1")
+
+    def test_it_works_in_its_own_name(self, board: Faces, worktree: Path) -> None:
+        id = board.add("One")
+
+        assert board.json("claim", cwd=worktree, env=AS_CLAUDE)["claimed_by"] == "w1"
+        assert board.json("note", id, "x", cwd=worktree, env=AS_CLAUDE)["agent_id"] == "w1"
+        for args in (["list"], ["show", id], ["tree"], ["search", "one"], ["prompt", id], ["beat", id]):
+            assert board(*args, cwd=worktree, env=AS_CLAUDE).code == 0, args
+        assert board.json("done", id, cwd=worktree, env=AS_CLAUDE)["done_by"] == "w1"
+
+    def test_it_cannot_speak_for_others(self, board: Faces, worktree: Path) -> None:
+        id = board.add("One")
+        board.json("claim", id, "--agent", "w2")
+
+        for args in (["claim", "--agent", "w2"], ["done", id, "--agent", "w2"], ["note", id, "x", "--agent", "w2"]):
+            done = board(*args, cwd=worktree, env=AS_CLAUDE)
+            assert (done.code, done.out) == (1, "")
+            assert "w1 cannot speak for w2" in done.err
+        assert board.status(id) == "claimed"
+
+    @pytest.mark.parametrize(
+        "words",
+        ["add x", "approve x", "reject x", "retry x", "publish x", "depend x y", "take-back x", "up", "migrate",
+         "merge", "merge list", "merge abandon 1"],
+    )  # fmt: skip
+    def test_it_decides_nothing(self, file_board: Faces, worktree: Path, words: str) -> None:
+        done = file_board(*words.split(), cwd=worktree, env=AS_CLAUDE)
+
+        assert (done.code, done.out) == (1, "")
+        assert f"An agent cannot run ib board {words.split()[0]}" in done.err
+
+    def test_its_own_branch_goes_along(self, repo: places.Place, board: Faces, worktree: Path) -> None:
+        first, second = board.add("One"), board.add("Two")
+        board("claim", "--count", "2", cwd=worktree, env=AS_CLAUDE)
+        assert board("done", first, cwd=worktree, env=AS_CLAUDE).err == "", "no commit, nothing to merge"
+        commit(worktree, "new.txt", "new\n")
+        done = board("done", second, cwd=worktree, env=AS_CLAUDE)
+
+        assert done.err == "agent/w1 waits to be merged into main: ib board merge\n"
+        assert [entry["branch"] for entry in board.json("merge", "list")] == ["agent/w1"]
+
+    def test_several_tasks_and_one_branch(self, board: Faces, worktree: Path) -> None:
+        ids = [board.add("One"), board.add("Two")]
+        board("claim", "--count", "2", cwd=worktree, env=AS_CLAUDE)
+        commit(worktree, "new.txt", "new\n")
+
+        done = board("done", *ids, cwd=worktree, env=AS_CLAUDE)
+
+        assert done.code == 2
+        assert "finish them one by one" in done.err
+        assert [board.status(id) for id in ids] == ["claimed", "claimed"]
+
+
+def test_a_task_that_nobody_was_told_of_is_given_back(board: Faces) -> None:
+    id = board.add("One")
+    reader, writer = os.pipe()
+    os.close(reader)
+    for args in (["claim"], ["claim", id], ["claim", "--wait", "1"], ["claim", "--json"]):
+        argv = [sys.executable, "-m", "ibstatus", "board", *args]
+        env = {**os.environ, **board.env}
+        done = subprocess.run(argv, cwd=board.place.root, env=env, stdout=writer, stderr=subprocess.PIPE, check=False)
+        assert b"Traceback" not in done.stderr
+        assert board.status(id) == "ready"
+    os.close(writer)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*argv[:4], "claim"], cwd=board.place.root, env=env, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 1
+    assert (board.status(id), board.json("show", id)["max_attempts"]) == ("ready", 3 + 5)
+
+
+@pytest.mark.parametrize("dsn", ["postgresql://u:hunter2@127.0.0.1:1/x", "host=127.0.0.1 port=1 password=hunter2"])
+def test_a_server_that_is_down_is_a_clear_error(file_board: Faces, ib: Ib, dsn: str) -> None:
+    env = {DSN: dsn}
+    for args in (["list"], ["add", "x"], ["claim"], ["up"], ["merge"]):
+        done = file_board(*args, env=env)
+        assert (done.code, done.out) == (1, ""), args
+        assert "The board's PostgreSQL at 127.0.0.1 cannot be reached" in done.err
+        assert "nobody listens there" in done.err
+        assert "hunter2" not in done.out + done.err
+    shown = ib("status", env=env)
+    assert shown.code == 0
+    assert "Board: The board's PostgreSQL at 127.0.0.1 cannot be reached" in shown.out
+
+
+@pytest.mark.parametrize("dsn", ["hunter2", "postgresql://u:hunter2@[/x", "password=hunter2 hunter2", "a\nhunter2=1"])
+def test_a_dsn_that_is_none_is_not_repeated(file_board: Faces, dsn: str) -> None:
+    done = file_board("list", env={DSN: dsn})
+
+    assert (done.code, done.out) == (1, "")
+    assert "hunter2" not in done.err
+    assert "Hint: " in done.err
+    assert "bug" not in done.err

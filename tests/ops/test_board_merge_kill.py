@@ -1,0 +1,124 @@
+"""`kill -9` of a merger of the queue between any two steps, and two mergers at once that are killed at random."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench import board_merge as bench
+from ibstatus.board.sqlite.board import SqliteBoard
+from ibstatus.drivers import git_refs
+from ibstatus.ops import recover
+from ibstatus.ops.board_queue.drain import drain
+from ibstatus.store import agents, operations, places
+from tests.conftest import git, make_repo
+from tests.gitwork import commit, parents, subjects, tip
+from tests.killed import Counter
+from tests.queuework import opened, queue, side
+
+Agent = Callable[..., Path]
+MOST_STEPS = 120
+MOVES = {"update-ref", "read-tree"}
+
+
+def killed_at(place: places.Place, number: int) -> bool:
+    """A merger in a child that dies right before its n-th step: a word to the board, a note of its operation, or a git
+    that changes something. False: it came to its end before."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    try:
+        counter = Counter(number)
+        for name in ("merging", "intend", "merged", "requeue"):
+            setattr(SqliteBoard, name, counter.counted(getattr(SqliteBoard, name)))
+        for name in ("note", "done"):
+            setattr(operations.Operation, name, counter.counted(getattr(operations.Operation, name)))
+        real, stepped = git_refs.asked, counter.counted(git_refs.asked)
+
+        def asked(cwd: str, *args: str, **more: Any) -> Any:
+            return (stepped if MOVES & {*args[:1]} else real)(cwd, *args, **more)
+
+        git_refs.asked = asked  # type: ignore[assignment]
+        drain(place, opened(place), lambda text: None)
+    finally:
+        os._exit(0)
+
+
+@pytest.mark.parametrize("way", ["checked out", "elsewhere", "linear", "tested"])
+def test_a_killed_merger_leaves_nothing_half_done(tmp_path: Path, way: str) -> None:
+    """Step by step, each in a repository of its own, until the merge comes to its end before it is killed."""
+    outcomes = []
+    for number in range(1, MOST_STEPS):
+        place = make_repo(tmp_path / str(number) / "repo")
+        work = side(place, "topic", "new.txt", "new\n")
+        ours = commit(place.root, "ours.txt", "ours\n")
+        board = opened(place)
+        queue(place, board, "topic", linear=way == "linear", test="test -f new.txt" if way == "tested" else "")
+        board.close()
+        if way == "elsewhere":
+            git(place.root, "checkout", "-q", "-b", "mine")
+        was_killed = killed_at(place, number)
+        outcomes.append(tip(place.root, "main") != ours)
+        settled(place, way, work, ours)
+        if not was_killed:
+            break
+
+    assert outcomes == sorted(outcomes)
+    assert (outcomes[0], outcomes[-1]) == (False, True)
+
+
+def settled(place: places.Place, way: str, work: str, ours: str) -> None:
+    """Merged just once, after the next merger has been there; the checkout is as clean as it was."""
+    board = opened(place)
+    drain(place, board, lambda text: None)
+    [entry] = board.entries()
+    board.close()
+    assert (entry.status, entry.merge_sha) == ("merged", tip(place.root, "main"))
+    assert list(operations.unfinished(place)) == []
+    if way == "linear":
+        assert subjects(place.root, "main") == ["write new.txt", "write ours.txt", "first"]
+    else:
+        assert parents(place.root, "main") == [ours, work]
+    assert git(place.root, "status", "--porcelain", "--untracked-files=no") == ""
+    assert Path(place.root, "new.txt").exists() == (way != "elsewhere")
+    if way == "tested":
+        assert entry.receipt is not None
+        assert entry.receipt["exit"] == 0
+
+
+@pytest.mark.usefixtures("tmux")
+@pytest.mark.parametrize("first", ["list", "merge"])
+def test_a_merger_that_is_killed_while_it_closes_an_agent(tmp_path: Path, agent: Agent, first: str) -> None:
+    """`first`: who finds it, any command (which mends) or at once the next merger."""
+    for number in range(1, MOST_STEPS):
+        place = make_repo(tmp_path / str(number) / "repo")
+        board = opened(place)
+        work = commit(agent(place, "w"), "new.txt", "new\n")
+        queue(place, board, "agent/w")
+        board.close()
+        was_killed = killed_at(place, number)
+        if first == "list":
+            recover.everything(place)
+        board = opened(place)
+        drain(place, board, lambda text: None)
+
+        assert [entry.status for entry in board.entries()] == ["merged"]
+        board.close()
+        assert parents(place.root, "main")[1] == work
+        assert subjects(place.root, "--merges") == ["Merge agent/w: Title of agent-w-0"]
+        assert not agents.exists(place, "w")
+        assert git(place.root, "branch", "--list", "agent/w") == ""
+        assert git(place.root, "status", "--porcelain", "--untracked-files=no") == ""
+        assert list(operations.unfinished(place)) == []
+        if not was_killed:
+            return
+    raise AssertionError("it never came to its end")
+
+
+def test_two_mergers_that_are_killed_at_random_merge_each_branch_once() -> None:
+    rows = bench.measure(branches=6, ways=(False,))
+
+    assert [row for row in rows if not row.holds] == []

@@ -1,0 +1,255 @@
+"""What agents do reaches the board: their tasks are kept while they live, and done when they are."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ibstatus.board.port import Board
+from ibstatus.model.records import Agent
+from ibstatus.ops.board import agents as boarders
+from ibstatus.rules import board_duties, recovery
+from ibstatus.store import home, meta, places
+from ibstatus.supervisor.boarding import Boarding
+from ibstatus.supervisor.errands import Errands
+from ibstatus.supervisor.log import Log
+from tests.board.doing import RUN_OUT, add, claim_it, known, since, status
+from tests.conftest import Done, git, make_agent
+from tests.gitwork import commit
+from tests.queuework import opened
+from tests.supervisor.test_caring import Turned
+from tests.until import until
+
+SAID = "JWT with refresh tokens. I HAVE COMPLETED THE GOAL"
+
+
+@pytest.fixture
+def board(repo: places.Place) -> Iterator[Board]:
+    found = opened(repo)
+    yield found
+    found.close()
+
+
+class Watched:
+    """The part of the supervisor that sees to the board, on a clock that the test turns."""
+
+    def __init__(self, place: places.Place) -> None:
+        self.place = place
+        self.log = place.home + "/log"
+        self.begin()
+        self.now = 1000.0
+
+    def begin(self) -> None:
+        """A new supervisor knows nothing of what the one before did."""
+        self.errands = Errands(Log(self.log))
+        self.boarding = Boarding(self.place, self.errands, Log(self.log))
+
+    def look(self, *agents: Agent, after: float = 0.0) -> float | None:
+        self.now += after
+        again = self.boarding.look(agents, self.now)
+        self.errands.wait()
+        self.errands.collect()
+        return again
+
+    def said(self) -> str:
+        return Path(self.log).read_text() if Path(self.log).exists() else ""
+
+
+@pytest.fixture
+def watched(repo: places.Place, board: Board) -> Watched:
+    return Watched(repo)
+
+
+def taken(place: places.Place, board: Board, id: str = "it", **more: str) -> Path:
+    """An agent `w` that was spawned for this task; its worktree."""
+    add(board, id, **more)
+    worktree = make_agent(place, "w")
+    meta.change(place, "w", base="main", task={"id": id})
+    boarders.take(place, "w", id)
+    return worktree
+
+
+def agent(state: str, reason: str = "", said: str = "") -> Agent:
+    return Agent("w", state, "1m", "task", reason=reason, created=1.0, said=said)
+
+
+def test_where_nobody_has_a_task_nothing_is_opened(repo: places.Place) -> None:
+    home.enter(repo)
+    make_agent(repo, "w")
+    watched = Watched(repo)
+
+    assert watched.look(agent("complete", said=SAID)) is None
+    assert not Path(repo.board).exists()
+
+
+def test_a_complete_agent_hands_in_its_branch_and_its_words(repo: places.Place, board: Board, watched: Watched) -> None:
+    worktree = taken(repo, board, test="make check")
+    tip = commit(worktree, "auth.txt", "token\n")
+
+    watched.look(agent("running"))
+    assert status(board, "it") == "claimed"
+    watched.look(agent("complete", said=SAID))
+
+    task = known(board, "it")
+    assert (task.status, task.done_by, task.summary) == ("done", "w", "JWT with refresh tokens.")
+    [entry] = board.entries()
+    assert (entry.branch, entry.base, entry.sha, entry.test, entry.agent_id) == (
+        "agent/w",
+        "main",
+        tip,
+        "make check",
+        "w",
+    )
+    assert "w is complete: task it is done; agent/w is queued for main" in watched.said()
+    assert watched.look(agent("complete", said=SAID), after=1000) is None
+
+
+def test_without_commits_nothing_is_queued(repo: places.Place, board: Board, watched: Watched) -> None:
+    taken(repo, board)
+
+    watched.look(agent("complete", said=SAID))
+
+    assert (status(board, "it"), board.entries()) == ("done", [])
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_what_is_not_committed_is_named(repo: places.Place, board: Board, watched: Watched, committed: bool) -> None:
+    worktree = taken(repo, board)
+    if committed:
+        commit(worktree, "auth.txt", "token\n")
+    (worktree / "half.txt").write_text("half")
+
+    watched.look(agent("complete", said=SAID))
+
+    assert known(board, "it").summary.endswith("\nLeft behind in its worktree: 1 uncommitted file (half.txt)")
+    assert len(board.entries()) == committed
+
+
+def test_a_living_or_paused_agent_keeps_its_task(repo: places.Place, board: Board, watched: Watched) -> None:
+    taken(repo, board)
+    for one in (agent("running"), agent("waiting", "permission"), agent("stopped", recovery.PAUSED)):
+        run_out(board)
+        watched.look(one, after=board_duties.BEAT)
+        assert status(board, "it") == "claimed", one
+        assert board.sweep() == []
+
+
+def run_out(board: Board) -> None:
+    """As if the quarter of an hour were nearly over."""
+    task = known(board, "it")
+    assert task.claimed_by is not None
+    board.beat(boarders.Fence(task.id, task.claimed_by, task.attempt), 5.0)
+
+
+def test_of_a_crashed_one_the_lease_runs_out(repo: places.Place, board: Board, watched: Watched) -> None:
+    taken(repo, board)
+    board.beat(boarders.Fence("it", "w", 1), RUN_OUT)
+
+    watched.look(agent("stopped", "ended with exit code 1"))
+
+    task = known(board, "it")
+    assert (task.status, task.attempt) == ("ready", 1)
+    assert "The lease of task it has run out" in watched.said()
+
+
+def test_what_it_says_too_late_changes_nothing(repo: places.Place, board: Board, watched: Watched) -> None:
+    commit(taken(repo, board), "auth.txt", "token\n")
+    board.take_back("it", "too slow")
+    claim_it(board, "it", "other")
+
+    watched.look(agent("running"))
+    watched.look(agent("complete", said=SAID))
+
+    assert (known(board, "it").claimed_by, board.entries()) == ("other", [])
+
+
+def test_one_that_said_it_itself_is_not_done_twice(repo: places.Place, board: Board, watched: Watched) -> None:
+    commit(taken(repo, board), "auth.txt", "token\n")
+    board.done([boarders.Fence("it", "w", 1)], "by myself")
+
+    watched.look(agent("complete", said=SAID))
+
+    assert (known(board, "it").summary, board.entries()) == ("by myself", [])
+
+
+def test_a_supervisor_that_begins_anew_finishes_it_once(repo: places.Place, board: Board, watched: Watched) -> None:
+    commit(taken(repo, board), "auth.txt", "token\n")
+    watched.look(agent("running"))
+    for _ in range(3):
+        watched.begin()
+        watched.look(agent("complete", said=SAID))
+
+    assert [event.channel for event in since(board, 0)].count("task_done") == 1
+    assert len(board.entries()) == 1
+
+
+def test_a_board_that_is_gone_is_tried_again(repo: places.Place, board: Board, watched: Watched) -> None:
+    commit(taken(repo, board), "auth.txt", "token\n")
+    board.close()
+    os.rename(repo.board, repo.board + ".away")
+    os.mkdir(repo.board)
+    again = watched.look(agent("complete", said=SAID))
+    assert again is not None
+    assert watched.said().count("finish it: ") == 1
+    watched.look(agent("complete", said=SAID), after=board_duties.AGAIN)
+    assert watched.said().count("finish it: ") == 1, "the same complaint once"
+    shutil.rmtree(repo.board)
+    os.rename(repo.board + ".away", repo.board)
+
+    watched.look(agent("complete", said=SAID), after=board_duties.AGAIN)
+
+    back = opened(repo)
+    assert (status(back, "it"), len(back.entries())) == ("done", 1)
+    back.close()
+
+
+def test_a_task_of_another_board_is_left_alone(
+    repo: places.Place, board: Board, watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its agent was spawned where IB_BOARD_DSN was set; the supervisor was not."""
+    taken(repo, board)
+    monkeypatch.setenv("IB_BOARD_DSN", "postgresql://u:hunter2@127.0.0.1:1/x")
+    for _ in range(3):
+        watched.look(agent("complete", said=SAID), after=1000)
+
+    assert watched.said().count("the task of w is on another board") == 1
+    assert "hunter2" not in watched.said()
+    monkeypatch.delenv("IB_BOARD_DSN")
+    watched.look(agent("complete", said=SAID), after=1000)
+    assert status(board, "it") == "done"
+
+
+def test_the_whole_way(
+    repo: places.Place,
+    board: Board,
+    fake_claude: Path,
+    ib: Callable[..., Done],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Put down, taken, worked on, done, merged; the agent is closed and what waited becomes ready."""
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    monkeypatch.setenv("FAKE_CLAUDE_SCRIPT", str(scripts))
+    add(board, "w1", title="Auth")
+    add(board, "next", after=("w1",))
+    (scripts / "w1").write_text("write auth.txt token\\n\ncommit Auth\nfinish JWT with refresh tokens\n")
+    assert ib("new-agent", "--task", "w1", "--yolo").out == "w1\n"
+
+    turned = Turned(repo)
+    until(lambda: turned.look() and status(board, "w1") == "done", 60)
+
+    assert known(board, "w1").summary == "JWT with refresh tokens"
+    assert status(board, "next") == "pending"
+    refused = ib("merge", "w1", "--force")
+    assert (refused.code, refused.out) == (1, "")
+    assert "The merge queue has the branch of w1" in refused.err
+    merged = json.loads(ib("board", "merge", "--json").out)
+    assert [(one["status"], one["task_id"]) for one in merged] == [("merged", "w1")]
+    assert Path(repo.root, "auth.txt").read_text().strip() == "token"
+    assert not Path(repo.agent_dir("w1")).exists()
+    assert git(repo.root, "branch", "--list", "agent/*") == ""
+    assert status(board, "next") == "ready"
