@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bench import start
 from ibstatus.board.port import Board
+from ibstatus.drivers import daemon
 from ibstatus.model.records import Agent
 from ibstatus.ops.board import agents as boarders
 from ibstatus.rules import board_duties, recovery
@@ -220,6 +222,29 @@ def test_a_task_of_another_board_is_left_alone(
     monkeypatch.delenv("IB_BOARD_DSN")
     watched.look(agent("complete", said=SAID), after=1000)
     assert status(board, "it") == "done"
+
+
+def test_a_supervisor_with_another_dsn_makes_room(
+    repo: places.Place, ib: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was begun where IB_BOARD_DSN was not set; a task is taken where it is."""
+    try:
+        ib("send", "user-claude", "? hello", env={"IB_SUPERVISOR": ""})
+        until(lambda: daemon.holder(repo) is not None)
+        first = daemon.holder(repo)
+        boarders.watch_here(repo)
+        assert daemon.holder(repo) == first
+
+        monkeypatch.setenv("IB_BOARD_DSN", "postgresql://127.0.0.1:1/x")
+        boarders.watch_here(repo)
+
+        assert not daemon.is_running(repo)
+        until(lambda: ib("send", "user-claude", "hm", env={"IB_SUPERVISOR": ""}) and daemon.is_running(repo))
+        second = daemon.holder(repo)
+        assert second is not None
+        assert second.environ()["IB_BOARD_DSN"] == "postgresql://127.0.0.1:1/x"
+    finally:
+        start.end(repo)
 
 
 def test_the_whole_way(
