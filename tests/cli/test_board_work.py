@@ -226,7 +226,7 @@ def test_a_task_that_nobody_was_told_of_is_given_back(board: Faces) -> None:
 @pytest.mark.parametrize("dsn", ["postgresql://u:hunter2@127.0.0.1:1/x", "host=127.0.0.1 port=1 password=hunter2"])
 def test_a_server_that_is_down_is_a_clear_error(file_board: Faces, ib: Ib, dsn: str) -> None:
     env = {DSN: dsn}
-    for args in (["list"], ["add", "x"], ["claim"], ["up"], ["merge"]):
+    for args in (["list"], ["add", "x"], ["claim"], ["claim", "--wait", "0.2"], ["up"], ["merge"]):
         done = file_board(*args, env=env)
         assert (done.code, done.out) == (1, ""), args
         assert "The board's PostgreSQL at 127.0.0.1 cannot be reached" in done.err

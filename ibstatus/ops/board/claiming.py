@@ -47,14 +47,15 @@ def waited(steady: Steady, take: Take, seconds: float | None, tell: Tell, ending
         try:
             taken = at_once(steady.opened(), take, tell, ending)
         except Gone as error:
+            if until is not None and time.monotonic() >= until:
+                raise
             steady.lost(error)
-            taken = []
-        else:
-            steady.found()
+            continue
+        steady.found()
         left = LOOK_EVERY if until is None else min(LOOK_EVERY, until - time.monotonic())
         if taken or left <= 0:
             return taken
-        if not said and not steady.pause:
+        if not said:
             steady.say(WAITING)
             said = True
         steady.wait(left)
