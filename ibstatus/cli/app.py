@@ -1,13 +1,13 @@
-"""The command group: each command's module is imported when the command runs, not before."""
+"""The command group, and every way out of a command."""
 
 import os
-from importlib import import_module
 from typing import Any
 
 import click
 
 import ibstatus
 from ibstatus.cli import calling, output
+from ibstatus.cli.lazy import Lazy
 from ibstatus.errors import IbError, refused
 from ibstatus.ops import access
 
@@ -80,25 +80,12 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 ALIASES = {"ack": "acknowledge", "ls": "list", "new": "new-agent"}
 
 
-class Lazy(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+class Everything(Lazy):
+    table, aliases = COMMANDS, ALIASES
+    headings, words = (AGENTS, TALK, BOARD, HISTORY, SETUP, PROOF), "ib"
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        entry = COMMANDS.get(ALIASES.get(name, name))
-        if entry is None:
-            return None
-        module = import_module(f"ibstatus.cli.{entry[0]}")
-        command: click.Command = getattr(module, entry[1])
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
-            raise output.unknown_command(name, [*COMMANDS, *ALIASES])
-        if not calling.is_person():
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if self.get_command(ctx, args[0]) is not None and not calling.is_person():
             access.check(args)
         return super().resolve_command(ctx, args)
 
@@ -109,18 +96,8 @@ class Lazy(click.Group):
             output.hush()
             return 0
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading in (AGENTS, TALK, BOARD, HISTORY, SETUP, PROOF):
-            rows = []
-            for name, (_, _, section) in COMMANDS.items():
-                command = self.get_command(ctx, name)
-                if section == heading and command is not None and not command.hidden:
-                    rows.append((name, command.get_short_help_str(limit=100)))
-            with formatter.section(heading):
-                formatter.write_dl(rows)
 
-
-@click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(cls=Everything, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(ibstatus.__version__, message="ib %(version)s")
 def ib() -> None:
     """Your Claude always knows what its agents are doing, is woken when it must act, and nothing is lost."""

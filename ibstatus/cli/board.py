@@ -1,14 +1,13 @@
 """ib board: the group, and what every command of it shares."""
 
 from contextlib import AbstractContextManager
-from importlib import import_module
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from ibstatus.board import opening
 from ibstatus.cli import calling, output
+from ibstatus.cli.lazy import Lazy
 from ibstatus.cli.say import offered
 from ibstatus.errors import visible
 from ibstatus.model.board import Task
@@ -45,34 +44,12 @@ COMMANDS = {
 ALIASES = {"ls": "list"}
 
 
-class Lazy(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        entry = COMMANDS.get(ALIASES.get(name, name))
-        if entry is None:
-            return None
-        command: click.Command = getattr(import_module(f"ibstatus.cli.{entry[0]}"), entry[1])
-        return command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            raise output.unknown_command(args[0], [*COMMANDS, *ALIASES], "ib board")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading in (TASKS, WORK, PEOPLE, STREAM):
-            rows = []
-            for name, (_, _, section) in COMMANDS.items():
-                command = self.get_command(ctx, name)
-                if section == heading and command is not None:
-                    rows.append((name, command.get_short_help_str(limit=100)))
-            with formatter.section(heading):
-                formatter.write_dl(rows)
+class Board(Lazy):
+    table, aliases = COMMANDS, ALIASES
+    headings, words = (TASKS, WORK, PEOPLE, STREAM), "ib board"
 
 
-@click.group(cls=Lazy, short_help="Tasks that agents take, finish and wait for; their events; the merge queue")
+@click.group(cls=Board, short_help="Tasks that agents take, finish and wait for; their events; the merge queue")
 def board() -> None:
     """A board of tasks: put down (add), read (list, show), taken by who is free (claim --wait), finished (done), with
     all that follows from it: dependents become ready, branches are merged, watchers hear of it.

@@ -59,12 +59,17 @@ def version() -> str:
 
 
 def asked(socket: str, *args: str, data: bytes | None = None, patience: float = PATIENCE) -> processes.Ended:
-    """One command to the server of this socket. code 127 without tmux, 124 when it does not answer. A server that it
-    starts is nobody's: no agent's marks, no agent's folder."""
+    """One command to the server of this socket."""
+    return ran(["-L", socket, *args], data, patience)
+
+
+def ran(words: Sequence[str], data: bytes | None, patience: float) -> processes.Ended:
+    """code 127 without tmux, 124 when it does not answer. A server that it starts is nobody's: no agent's marks, no
+    agent's folder."""
     env = {key: value for key, value in os.environ.items() if key not in NOT_THE_SERVERS}
     try:
         done = subprocess.run(
-            ["tmux", "-u", "-f", os.devnull, "-L", socket, *args],  # -u: without UTF-8 it prints tabs as _
+            ["tmux", "-u", "-f", os.devnull, *words],  # -u: without UTF-8 it prints tabs as _
             input=data,
             stdin=subprocess.DEVNULL if data is None else None,
             capture_output=True,

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,23 +61,8 @@ def throw_away() -> Iterator[Server]:
 
 def asked(server: Server, *args: str, commands: str = "") -> processes.Ended:
     """One process: these words, or a file of commands. code 127 without tmux, 124 when the server hangs."""
-    argv = ["tmux", "-u", "-f", os.devnull, "-S", server.socket, *server.start]
-    env = {key: value for key, value in os.environ.items() if key not in tmux.NOT_THE_SERVERS}
-    try:
-        done = subprocess.run(
-            [*argv, *(args or ("source-file", "-"))],
-            input=commands.encode("utf-8", "surrogateescape"),
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-            env=env,
-            cwd="/",
-        )
-    except FileNotFoundError:
-        return processes.Ended(127, "", "tmux is not installed")
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        return processes.Ended(124, "", f"tmux does not answer: {error}")
-    return processes.Ended(done.returncode, processes.text(done.stdout), processes.text(done.stderr).strip())
+    words = ["-S", server.socket, *server.start, *(args or ("source-file", "-"))]
+    return tmux.ran(words, commands.encode("utf-8", "surrogateescape"), PATIENCE)
 
 
 def clients(server: Server) -> list[Client]:

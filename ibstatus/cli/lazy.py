@@ -1,0 +1,43 @@
+"""A group whose commands' modules are imported when a command runs, not before; its help stands under headings."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, ClassVar
+
+import click
+
+from ibstatus.cli import output
+
+
+class Lazy(click.Group):
+    """`table`: name → (module of cli, its command, the heading in the help)."""
+
+    table: ClassVar[Mapping[str, tuple[str, str, str]]]
+    aliases: ClassVar[Mapping[str, str]]
+    headings: ClassVar[tuple[str, ...]]
+    words: ClassVar[str]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        entry = self.table.get(self.aliases.get(name, name))
+        if entry is None:
+            return None
+        command: click.Command = getattr(import_module(f"ibstatus.cli.{entry[0]}"), entry[1])
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise output.unknown_command(args[0], [*self.table, *self.aliases], self.words)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading in self.headings:
+            rows = []
+            for name, (_, _, section) in self.table.items():
+                command = self.get_command(ctx, name)
+                if section == heading and command is not None and not command.hidden:
+                    rows.append((name, command.get_short_help_str(limit=100)))
+            with formatter.section(heading):
+                formatter.write_dl(rows)
