@@ -9,14 +9,17 @@ from ibstatus.errors import IbError
 from ibstatus.ops.demo_stage import PRIMARY, Line, Stage
 from ibstatus.store import locks, places
 
+# A manager is woken by whatever its workers do, so it waits for what it needs.
 SCRIPTS = {
     "checkout": """\
 run ib new-agent --name cart --worker "Show the total in the cart"
 run ib new-agent --name payment --worker "Validate card numbers"
 wait Two workers are at it.
+run ib wait cart --state complete
 run ib merge cart --force
 run ib send payment "cart is merged, go on"
 wait One is merged.
+run ib wait payment --state complete
 run ib merge payment --force
 finish Cart and payment are merged and tested.
 """,
