@@ -90,7 +90,7 @@ def keep(place: places.Place) -> str:
     if not disk.exists(place.home):
         return ""
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    fd, path = tempfile.mkstemp(prefix=f"ib-uninstalled-{stamp}-", suffix=".tar.gz")
+    fd, kept = tempfile.mkstemp(prefix=f"ib-uninstalled-{stamp}-", suffix=".tar.gz")
     try:
         with os.fdopen(fd, "wb") as file:
             with tarfile.open(fileobj=file, mode="w:gz") as tar:
@@ -100,9 +100,9 @@ def keep(place: places.Place) -> str:
             file.flush()
             disk.fsync(file.fileno())
     except BaseException:
-        disk.unlink(path)
+        disk.unlink(kept)
         raise
-    return path
+    return kept
 
 
 def beside(place: places.Place) -> list[tuple[str, str]]:

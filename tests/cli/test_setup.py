@@ -16,9 +16,10 @@ import pytest
 from ibstatus.model import words
 from ibstatus.ops import doctor, init, say, uninstall
 from ibstatus.rules import identity
-from ibstatus.store import disk, exclude, locks, places
+from ibstatus.store import disk, exclude, locks, places, removal
 from tests import forked
 from tests.conftest import PROJECT, Done, git
+from tests.faults import Faults
 from tests.store import layouts
 
 PASSED = 77  # tests.faults: the operation that should have failed was never reached
@@ -298,11 +299,31 @@ class TestUninstall:
         assert done.code == 0, done.out + done.err
         assert not Path(repo.board).exists()
         (tar,) = own_temp.glob("ib-uninstalled-*.tar.gz")
+        assert f"Kept in {tar}" in done.out
         with tarfile.open(tar) as archive:
             assert archive.getmember(".ittybitty/board.db").isreg()
-        subprocess.run(["tar", "-xzf", str(tar)], check=True, cwd=repo.root)
+        command = done.err.strip().removeprefix("To have it back: ").partition(" && ")[0]
+        subprocess.run(command, shell=True, check=True, cwd=repo.root)
         assert [task["title"] for task in ib("board", "list", "--all", "--json").json()] == ["First", "Second"]  # type: ignore[attr-defined]
         assert Path(repo.home, "board.db").resolve() == Path(repo.board).resolve()
+
+    def test_a_tar_file_that_cannot_be_made_takes_nothing_with_it(
+        self, repo: places.Place, ib: Ib, own_temp: Path, faults: Faults
+    ) -> None:
+        ib("board", "add", "First")
+        for at in range(1, 100):
+            faults.arm(at, errno.ENOSPC)
+            try:
+                kept = removal.keep(repo)
+            except OSError:
+                assert Path(repo.board).exists(), at
+            else:
+                if faults.seen < at:
+                    assert Path(kept).parent == own_temp
+                    return
+            finally:
+                faults.disarm()
+        pytest.fail("it never passes")
 
     def test_what_git_clean_took_is_kept_too(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
         assert ib("send", "user-claude", "? one").code == 0
