@@ -11,7 +11,7 @@ def not_there(id: str) -> IbError:
 
 
 def no_entry(id: int) -> IbError:
-    return IbError(f"There is nothing with the number {id} in the merge queue", hint=board.QUEUE)
+    return IbError(f"There is no entry {id} in the merge queue", hint=board.QUEUE)
 
 
 def lost(fence: Fence, task: Task) -> Lost:
@@ -22,9 +22,11 @@ def lost(fence: Fence, task: Task) -> Lost:
     elif task.done_by is not None:
         state = f"'{task.done_by}' has done it, in attempt {task.attempt}"
     else:
-        state = f"it is {board.told(task.status)}, after {task.attempt} attempts"
+        after = f", after {task.attempt} attempt{'s' * (task.attempt > 1)}" if task.attempt else ""
+        state = f"it is {board.told(task.status)}{after}"
+    held = "not held by '{}' any more" if task.attempt else "held by nobody, not by '{}'"
     return Lost(
-        f"Task {task.id} is not held by '{board.cut(fence.agent, 60)}' any more: nothing was changed",
+        f"Task {task.id} is {held.format(board.cut(fence.agent, 60))}: nothing was changed",
         cause=state + mine,
         hint=board.shown(task.id),
     )
@@ -41,11 +43,13 @@ def circle(way: list[str]) -> IbError:
 
 def not_mergeable(entry: Entry, wanted: str) -> IbError:
     state = "abandoned" if entry.abandoned else entry.status
-    return IbError(f"Branch {entry.branch} (number {entry.id}) is {state}, {wanted}", hint=board.QUEUE)
+    return IbError(
+        f"Entry {entry.id} of the merge queue is {state}, {wanted}", cause=entry.branch, hint=f"{board.QUEUE} --all"
+    )
 
 
 def queued_already(entry: Entry) -> IbError:
     return IbError(
-        f"A branch of task {entry.task_id} is in the merge queue already: {entry.branch} (number {entry.id})",
+        f"A branch of task {entry.task_id} is in the merge queue already: {entry.branch} (entry {entry.id})",
         hint=board.QUEUE,
     )

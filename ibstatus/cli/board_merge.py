@@ -13,7 +13,7 @@ from ibstatus.cli.say import as_json
 from ibstatus.errors import IbError, UsageError, visible
 from ibstatus.model.board import Entry
 from ibstatus.ops.board import ending
-from ibstatus.ops.board_queue import drain, resolve, watch
+from ibstatus.ops.board_queue import drain, remedy, resolve, watch
 from ibstatus.rules import board as rule
 from ibstatus.rules import board_text, identity
 from ibstatus.store import fleet, places
@@ -60,14 +60,22 @@ def refuse_agent(at: places.Place) -> None:
 def once(at: places.Place, json: bool) -> int:
     with at_desk() as desk:
         done = drain.drain(at, desk.board, say)
+        stuck = sum(remedy.needed(at, one) for one in desk.board.entries(fleet.repo_id(at), open_only=True))
     watched.keep_watched(at)
     if json:
         output.as_json(done)
     elif done:
-        output.data(board_text.entries(done, sys.stdout.isatty(), width()))
+        show(at, done)
     else:
-        output.talk("Nothing is queued.")
+        output.talk(f"Nothing is to be merged; {board_text.needs(stuck)}" if stuck else "Nothing is queued.")
     return 0 if all(entry.status == rule.M_MERGED for entry in done) else 1
+
+
+def show(at: places.Place, found: list[Entry]) -> None:
+    output.data(board_text.entries(found, sys.stdout.isatty(), width()))
+    for entry in found:
+        if remedy.needed(at, entry):
+            say(f"{entry.id}: {remedy.of(at, entry)}")
 
 
 def watched_for_ever(at: places.Place) -> int:
@@ -98,8 +106,10 @@ def list_entries(everything: bool, json: bool) -> int:
         found = desk.board.entries(repo, open_only=not everything)
     if json:
         output.as_json(found)
+    elif found:
+        show(desk.place, found)
     else:
-        output.data(board_text.entries(found, sys.stdout.isatty(), width()) if found else board_text.NO_ENTRIES)
+        output.data(board_text.NO_ENTRIES)
     return 0
 
 

@@ -1,6 +1,7 @@
 """ib board add, list, show, tree, search, prompt."""
 
 import sys
+from collections.abc import Sequence
 
 import click
 import msgspec
@@ -10,6 +11,7 @@ from ibstatus.cli.board import at_desk, ids, project_option
 from ibstatus.cli.fleet import width
 from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError
+from ibstatus.model.board import Task
 from ibstatus.ops.board import desk as op
 from ibstatus.rules import board as rule
 from ibstatus.rules import board_prompt, board_text
@@ -70,7 +72,7 @@ def add(
         output.as_json(task)
     else:
         output.data(task.id)
-        output.talk(f"It is {board_text.status(task)}.")
+        output.talk(board_text.added(task))
     return 0
 
 
@@ -94,10 +96,17 @@ def list_tasks(project: str | None, status: tuple[str, ...], everything: bool, j
     if json:
         output.as_json(found)
         return 0
-    output.data(board_text.rows(found, sys.stdout.isatty(), width()) if found else board_text.NO_TASKS)
+    output.data(board_text.rows(found, sys.stdout.isatty(), width()) if found else none(everyone, bool(status)))
     if everyone:
         output.talk(board_text.summary(everyone))
     return 0
+
+
+def none(everyone: Sequence[Task], wanted: bool) -> str:
+    """Why there is nothing to see."""
+    if not everyone:
+        return board_text.NO_TASKS
+    return board_text.NONE_SUCH if wanted else board_text.NONE_OPEN
 
 
 @click.command(short_help="Show one task, with its context")

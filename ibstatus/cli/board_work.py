@@ -133,7 +133,7 @@ def shown(taken: list[Task]) -> int:
 
 
 def nothing() -> int:
-    output.talk("Nothing is ready. What there is: ib board list")
+    output.talk("Nothing is ready for you. What there is: ib board list")
     return 1
 
 

@@ -3,7 +3,7 @@
 import sys
 
 from ibstatus.cli import calling
-from ibstatus.errors import UsageError
+from ibstatus.errors import UsageError, refused
 from ibstatus.rules import agent_prompt
 from ibstatus.store import places
 
@@ -36,8 +36,11 @@ def of_file(file: str) -> str:
     """`-` is standard input."""
     if file == "-":
         return text_of(sys.stdin.buffer.read(MOST)) if sys.stdin is not None else ""
-    with open(file, "rb") as source:
-        return text_of(source.read(MOST))
+    try:
+        with open(file, "rb") as source:
+            return text_of(source.read(MOST))
+    except OSError as error:
+        raise refused(f"read {file}", error) from error
 
 
 def text_of(data: bytes) -> str:

@@ -26,7 +26,7 @@ LONGEST_SLUG = 24
 # What a dependency's notes tell those who come after it; why an attempt failed is no matter of theirs.
 HANDED_ON = ("observation", "handoff", "result")
 NO_SIGN = "no sign of life: the lease ran out"
-LISTED, QUEUE = "ib board list", "ib board merge"
+LISTED, QUEUE = "ib board list", "ib board merge list"
 # An event's line stays readable and fits a NOTIFY; the whole text stands in the task.
 LONGEST_TITLE_IN_EVENT, LONGEST_TEXT_IN_EVENT = 200, 2000
 ID = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -107,7 +107,7 @@ def shown(id: str) -> str:
 
 def told(status: str) -> str:
     """A status as it stands in a sentence."""
-    return "waiting for approval" if status == PENDING_APPROVAL else status
+    return {PENDING_APPROVAL: "waiting for approval", DRAFT: "a draft"}.get(status, status)
 
 
 def way_round(edges: dict[str, list[str]], start: str, on: str) -> list[str]:

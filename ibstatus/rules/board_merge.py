@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from ibstatus.errors import quoted
+from ibstatus.model.board import Entry
 from ibstatus.rules import board, merge_text
 
 LONGEST_SUBJECT, LONGEST_REASON = 200, 4000
@@ -60,6 +62,31 @@ def storable(text: str) -> str:
 
 def whole(message: str, cause: str) -> str:
     return storable(f"{message} ({cause})" if cause else message)
+
+
+def remedy(entry: Entry, asks: str, folder: str) -> str:
+    """What to type about an entry that needs somebody. `asks`: the agent that can mend its branch, or ''; `folder`:
+    where the branch is checked out, or ''."""
+    if entry.status != board.M_CONFLICT:
+        give_up = f"give it up: ib board merge abandon {entry.id}"
+        return f"mend what it names, then: ib board merge retry {entry.id}, or {give_up}"
+    what = f"Your work conflicts with {entry.base} in {merge_text.files(entry.conflict_files)}"
+    first = merge_text.ask_agent(asks, f"{what}. {merge_text.how(entry.base)}") if asks else by_hand(entry, folder)
+    return f"{first}; {'when it has' if asks else 'then'}: ib board merge resolve {entry.id}"
+
+
+def by_hand(entry: Entry, folder: str) -> str:
+    branch, base = quoted(entry.branch), quoted(entry.base)
+    merge = f"git -C {quoted(folder)} merge {base}" if folder else f"git switch {branch} && git merge {base}"
+    return f"{merge}; resolve it there, commit"
+
+
+def unmarked(entry: Entry, asks: str, names: Sequence[str]) -> str:
+    """For a resolution in which conflict markers were left."""
+    what = f"Conflict markers stand in {merge_text.files(names)}. Keep what both sides need, commit"
+    marks = f"git grep -n '^[<>|]\\{{7\\}}' {quoted(entry.branch)}; take them out, commit"
+    first = f"{merge_text.ask_agent(asks, what)}; when it has" if asks else f"{marks}; then"
+    return f"{first}: ib board merge resolve {entry.id}"
 
 
 def still(branch: str, into: str, names: Sequence[str]) -> str:

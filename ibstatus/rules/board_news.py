@@ -13,14 +13,12 @@ def is_open(event: Event, entry: Entry) -> bool:
     return entry.status == STATUS[event.channel] and not entry.abandoned
 
 
-def of_entry(entry: Entry) -> str:
-    """Who, what, where, and the command to type."""
+def of_entry(entry: Entry, how: str) -> str:
+    """Who, what, where, and `how`: the command to type."""
     what = f"{entry.branch} (task {entry.task_id}, agent {entry.agent_id})"
     if entry.status == board.M_CONFLICT:
         files = merge_text.files(entry.conflict_files)
-        how = f"git merge {entry.base} on {entry.branch}, commit, then: ib board merge resolve {entry.id}"
         return plain(f"Merge queue: {what} conflicts with {entry.base} in {files}; {how}")
-    how = f"ib board merge retry {entry.id}, or: ib board merge abandon {entry.id}"
     return plain(f"Merge queue: {what} could not be merged into {entry.base}: {why(entry.reason)}; {how}")
 
 

@@ -7,7 +7,9 @@ from ibstatus.rules import board, listing, status_text
 
 HEAD = ["ID", "STATUS", "PRI", "TRY", "PROJECT", "WHO", "TITLE"]
 NO_TASKS, NO_ENTRIES, NO_HITS = "No tasks.", "The merge queue is empty.", "Nothing found."
+NONE_OPEN, NONE_SUCH = "No open tasks.", "No such tasks."
 STUCK = (board.FAILED, board.REJECTED)
+NEEDY = (board.M_CONFLICT, board.M_FAILED)
 LONGEST_TITLE = 60
 
 
@@ -28,7 +30,18 @@ def title(task: Task) -> str:
 
 
 def status(task: Task) -> str:
-    return f"{task.status} (after {', '.join(task.waits_for)})" if task.waits_for else task.status
+    facts = [f"after {', '.join(task.waits_for)}"] if task.waits_for else []
+    facts += [f"needs {listing.shown(task.capability)}"] if task.capability and task.status == board.READY else []
+    return f"{task.status} ({'; '.join(facts)})" if facts else task.status
+
+
+def added(task: Task) -> str:
+    """Who must do what before it can be taken."""
+    if task.status == board.PENDING_APPROVAL:
+        return f"It waits for approval: ib board approve {task.id}"
+    if task.status == board.DRAFT:
+        return f"It is a draft: ib board publish {task.id}"
+    return f"It is {status(task)}."
 
 
 def summary(tasks: Sequence[Task]) -> str:
@@ -45,15 +58,26 @@ def overview(tasks: Mapping[str, int], claimed: Sequence[Task], queue: Sequence[
     if problem:
         return f"Board: {problem}"
     line = "Board: " + (", ".join(f"{count} {status}" for status, count in tasks.items()) or "no tasks")
-    lines = [line, *(f"  {task.id}  {listing.shown(task.claimed_by)}  {title(task)}" for task in claimed)]
-    lines += [f"Merge queue: {len(queue)}", *(f"  {queued(entry)}" for entry in queue)] if queue else []
+    who = status_text.aligned([[task.id, listing.shown(task.claimed_by), title(task)] for task in claimed])
+    lines = [line, *(f"  {one}" for one in who.splitlines())]
+    if queue:
+        stuck = sum(entry.status in NEEDY for entry in queue)
+        lines += [f"Merge queue: {len(queue)}" + (f", {needs(stuck)}" if stuck else "")]
+        lines += [f"  {queued(entry)}" for entry in queue]
     return "\n".join(lines)
 
 
+def needs(stuck: int) -> str:
+    return f"{stuck} {'needs' if stuck == 1 else 'need'} you: {board.QUEUE}"
+
+
 def queued(entry: Entry) -> str:
-    hint = {"conflict": f"ib board merge resolve {entry.id}", "failed": f"ib board merge retry {entry.id}"}
-    what = f": {hint[entry.status]}" if entry.status in hint else ""
+    what = f": {listing.shown(why(entry))}" if why(entry) else ""
     return f"{entry.id}  {entry.status}  {listing.shown(entry.branch)} into {listing.shown(entry.base)}{what}"
+
+
+def why(entry: Entry) -> str:
+    return ", ".join(entry.conflict_files) or entry.reason.partition("\n")[0]
 
 
 def tree(tasks: Sequence[Task]) -> str:
@@ -97,6 +121,7 @@ def whole(task: Task, notes: Sequence[Note], entry: Entry | None) -> str:
         ("reason", task.reason),
         ("summary", task.summary),
         ("merge", merge(entry) if entry is not None else None),
+        ("why", entry.reason if entry is not None and not entry.conflict_files else None),
         ("created", task.created_at),
         ("done", task.done_at),
     ]
@@ -114,8 +139,9 @@ def approval(task: Task) -> str | None:
 
 
 def note(one: Note, task: str) -> str:
-    source = "" if one.task_id == task else f", from {one.task_id}"
-    head = f"[{one.created_at}] {one.kind} ({listing.shown(one.agent_id)}{source})"
+    said_by = [listing.shown(one.agent_id)] if one.task_id != one.agent_id else []
+    source = [f"from {one.task_id}"] if one.task_id != task else []
+    head = f"[{one.created_at}] {one.kind} ({', '.join(said_by + source) or one.agent_id})"
     return f"{head}\n  {listing.indented(one.content, '  ')}"
 
 
@@ -130,9 +156,8 @@ def entries(queue: Sequence[Entry], head: bool = False, width: int = 0) -> str:
     table = [["QUEUE", "STATUS", "TASK", "BRANCH", "INTO", "WHY"]] if head else []
     for entry in queue:
         over = " (abandoned)" if entry.abandoned else ""
-        why = ", ".join(entry.conflict_files) or entry.reason.partition("\n")[0]
         branch, base = listing.shown(entry.branch), listing.shown(entry.base)
-        table.append([str(entry.id), entry.status + over, entry.task_id, branch, base, listing.shown(why)])
+        table.append([str(entry.id), entry.status + over, entry.task_id, branch, base, listing.shown(why(entry))])
     return status_text.aligned(table, width)
 
 

@@ -56,9 +56,13 @@ def conflicts(branch: str, into: str, names: Sequence[str], at: str) -> str:
     return f"{branch}{which} conflicts with {into} in {counted(len(names), 'file')}"
 
 
+def how(into: str) -> str:
+    """What an agent is asked to do about a conflict."""
+    return f"Merge or rebase onto {into}, keep what both sides need, commit"
+
+
 def conflict_hint(agent: str, into: str, names: Sequence[str], options: str = "") -> str:
-    how = f"Merge or rebase onto {into}, keep what both sides need, commit"
-    what = f"Your work conflicts with {into} in {files(names)}. {how}"
+    what = f"Your work conflicts with {into} in {files(names)}. {how(into)}"
     return f"{ask_agent(agent, what)}; when it has: {again(agent, into, options)}"
 
 

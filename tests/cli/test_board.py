@@ -90,6 +90,22 @@ def test_a_draft_an_approval_and_a_change_of_mind(board: Faces) -> None:
     assert board("depend", draft, asks["id"], "--not").out == f"Ready: {draft}\n"
 
 
+def test_add_says_what_is_still_to_be_done(board: Faces) -> None:
+    asks, draft, gpu = (board("add", "One", *words) for words in (["--approval"], ["--draft"], ["--capability", "gpu"]))
+
+    assert asks.err == f"It waits for approval: ib board approve {asks.out}"
+    assert draft.err == f"It is a draft: ib board publish {draft.out}"
+    assert gpu.err == "It is ready (needs gpu).\n"
+    assert "ready (needs gpu)" in board("list").out
+    refused = board("claim", draft.out.strip())
+    assert "is a draft, and only a ready one" in refused.err
+    never = board("done", asks.out.strip(), "--agent", "me")
+    assert "is held by nobody, not by 'me': nothing was changed.\nCaused by: it is waiting for approval\n" in never.err
+    for one in (asks, draft, gpu):
+        board("reject", one.out.strip())
+    assert board("list").out == "No open tasks.\n"
+
+
 def test_a_circle_is_refused_with_its_way_round(board: Faces) -> None:
     first = board.add("First")
     second = board.add("Second", "--after", first)
@@ -128,6 +144,7 @@ def test_the_list_is_the_best_first_and_without_what_is_over(board: Faces) -> No
     assert [one["id"] for one in board.json("list", "--status", "done")] == [over]
     assert [one["id"] for one in board.json("list", "-p", "other")] == [high]
     assert board("list", "-p", "nobody").out == "No tasks.\n"
+    assert board("list", "--status", "draft").out == "No such tasks.\n"
     assert board("ls").out == board("list").out
     assert board.json("list", "-p", "nobody") == []
 

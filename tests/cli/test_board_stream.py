@@ -191,7 +191,7 @@ class TestClaim:
 
         assert (done.code, done.out) == (1, "")
         assert done.err.splitlines() == [
-            "Nothing is ready: waiting for a task.", "Nothing is ready. What there is: ib board list",
+            "Nothing is ready: waiting for a task.", "Nothing is ready for you. What there is: ib board list",
         ]  # fmt: skip
 
     @pytest.mark.parametrize("number", ENDS)

@@ -145,6 +145,38 @@ def test_the_queue_is_merged_and_told(repo: places.Place, board: Faces) -> None:
     assert board.json("merge") == []
 
 
+def test_what_could_not_be_merged_is_told_with_what_to_type(repo: places.Place, board: Faces, ib: Ib) -> None:
+    for name, test in (("one", ""), ("two", ""), ("three", "echo oh no; exit 3")):
+        git(repo.root, "checkout", "-q", "-b", name, "main~0" if name == "one" else "one~1")
+        commit(repo.root, "third.txt" if test else "new.txt", f"{name}\n")
+        id = board.add(name, "--test", test)
+        board.json("claim", id, "--agent", "me")
+        board.json("done", id, "--agent", "me", "--branch", name, "--into", "main")
+    git(repo.root, "checkout", "-q", "main")
+
+    done = board("merge")
+
+    hints = (
+        "2: git switch two && git merge main; resolve it there, commit; then: ib board merge resolve 2\n"
+        "3: mend what it names, then: ib board merge retry 3, or give it up: ib board merge abandon 3\n"
+    )
+    assert done.code == 1
+    assert done.err.endswith(hints)
+    again = board("merge")
+    assert (again.code, again.err) == (0, "Nothing is to be merged; 2 need you: ib board merge list\n")
+    assert board("merge", "list").err == hints
+    status = ib("status", env=board.env).out
+    assert (
+        "Merge queue: 2, 2 need you: ib board merge list\n  2  conflict  two into main: new.txt\n  3  failed" in status
+    )
+    assert "(exit 3): echo oh no; exit 3\n              oh no\n" in board("show", id).out
+    merged = board("merge", "abandon", "1")
+    assert merged.err == (
+        "Error: Entry 1 of the merge queue is merged, so it cannot be abandoned.\nCaused by: one\n"
+        "Hint: ib board merge list --all\n"
+    )
+
+
 class TestAgents:
     """An agent speaks for itself alone, and decides nothing."""
 

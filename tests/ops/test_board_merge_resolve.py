@@ -1,5 +1,6 @@
 """Entries that need somebody: a conflict that is resolved, a failure that is tried again, one that is given up."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,11 @@ import pytest
 from ibstatus.board.port import Board
 from ibstatus.errors import IbError
 from ibstatus.model.board import Entry
-from ibstatus.ops.board_queue import resolve
+from ibstatus.ops.board_queue import remedy, resolve
 from ibstatus.rules import board_merge
 from ibstatus.store import places
 from tests.board import doing
-from tests.conftest import git
+from tests.conftest import git, make_agent
 from tests.gitwork import commit, parents, tip
 from tests.queuework import one, queue, resolve_by_hand, side
 
@@ -41,15 +42,54 @@ def test_what_still_conflicts_is_refused(repo: places.Place, board: Board, confl
     with pytest.raises(IbError, match=r"topic still conflicts with main in file\.txt") as refused:
         resolve.resolve(repo, board, conflict.id)
 
-    assert refused.value.hint.endswith(f"ib board merge resolve {conflict.id}")
+    assert refused.value.hint == (
+        f"git switch topic && git merge main; resolve it there, commit; then: ib board merge resolve {conflict.id}"
+    )
     assert board.entry(conflict.id) == conflict
 
 
 def test_marks_that_were_committed_are_seen(repo: places.Place, board: Board, conflict: Entry) -> None:
     resolve_by_hand(repo, "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> topic\n")
 
-    with pytest.raises(IbError, match=r"Conflict markers stand in file\.txt"):
+    with pytest.raises(IbError, match=r"Conflict markers stand in file\.txt") as refused:
         resolve.resolve(repo, board, conflict.id)
+
+    look, _, rest = refused.value.hint.partition(";")
+    found = subprocess.run(look, shell=True, cwd=repo.root, capture_output=True, text=True, check=True).stdout
+    assert "topic:file.txt:1:<<<<<<< HEAD" in found
+    assert rest == f" take them out, commit; then: ib board merge resolve {conflict.id}"
+
+
+def test_the_hint_is_typed_where_the_branch_is_checked_out(
+    repo: places.Place, board: Board, conflict: Entry, tmp_path: Path
+) -> None:
+    there = tmp_path / "a tree"
+    git(repo.root, "worktree", "add", "-q", str(there), "topic")
+
+    with pytest.raises(IbError) as refused:
+        resolve.resolve(repo, board, conflict.id)
+
+    typed, _, _ = refused.value.hint.partition(";")
+    assert typed == f"git -C '{there}' merge main"
+    subprocess.run(typed, shell=True, cwd=repo.root, capture_output=True)
+    assert "<<<<<<<" in (there / "file.txt").read_text()
+
+
+def test_an_agent_that_is_there_is_asked(repo: places.Place, board: Board) -> None:
+    worktree = make_agent(repo, "w")
+    commit(worktree, "file.txt", "theirs\n")
+    commit(repo.root, "file.txt", "ours\n")
+    queue(repo, board, "agent/w")
+    entry = one(repo, board)
+
+    assert remedy.of(repo, entry) == (
+        "ib send w 'Your work conflicts with main in file.txt. Merge or rebase onto main, keep what both sides need, "
+        f"commit'; when it has: ib board merge resolve {entry.id}"
+    )
+    assert remedy.of_marks(repo, entry, ["file.txt"]) == (
+        "ib send w 'Conflict markers stand in file.txt. Keep what both sides need, commit'; when it has: "
+        f"ib board merge resolve {entry.id}"
+    )
 
 
 def test_a_branch_that_was_rebased_is_resolved_too(repo: places.Place, board: Board, conflict: Entry) -> None:

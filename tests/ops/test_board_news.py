@@ -40,8 +40,9 @@ def test_a_conflict_is_told_with_what_to_type(repo: places.Place, board: Board) 
     assert (line["type"], line["from"]) == ("waiting", "w")
     assert line["id"].startswith("n-")
     assert line["msg"] == (
-        f"Merge queue: agent/w (task agent-w-0, agent w) conflicts with main in file.txt; git merge main on agent/w, "
-        f"commit, then: ib board merge resolve {entry}"
+        "Merge queue: agent/w (task agent-w-0, agent w) conflicts with main in file.txt; ib send w 'Your work "
+        "conflicts with main in file.txt. Merge or rebase onto main, keep what both sides need, commit'; when it has: "
+        f"ib board merge resolve {entry}"
     )
 
 
@@ -56,7 +57,10 @@ def test_each_outcome_is_told_once(repo: places.Place, board: Board) -> None:
 
     assert first["id"] != second["id"]
     assert first["msg"] == second["msg"]
-    assert (first["from"], "ib board merge retry 1, or: ib board merge abandon 1" in first["msg"]) == ("system", True)
+    assert (first["from"], "ib board merge retry 1, or give it up: ib board merge abandon 1" in first["msg"]) == (
+        "system",
+        True,
+    )
     assert "exit 3" in first["msg"]
 
 

@@ -6,7 +6,7 @@ from ibstatus.board.port import Board
 from ibstatus.drivers import git_refs
 from ibstatus.errors import IbError, quoted
 from ibstatus.model.board import Entry
-from ibstatus.ops.board_queue import outlook
+from ibstatus.ops.board_queue import outlook, remedy
 from ibstatus.rules import board as rule
 from ibstatus.rules import board_merge
 from ibstatus.store import fleet, places
@@ -16,7 +16,7 @@ def resolve(place: places.Place, board: Board, id: int) -> Entry:
     """Queued again with what the branch is at now; refused while that would conflict still."""
     entry = here(place, board, id)
     if entry.status != rule.M_CONFLICT:
-        hint = f"ib board merge retry {id}" if entry.status == rule.M_FAILED else "ib board merge"
+        hint = f"ib board merge retry {id}" if entry.status == rule.M_FAILED else f"{rule.QUEUE} --all"
         raise IbError(f"Entry {id} of the merge queue is {entry.status}, not in conflict", hint=hint)
     tip = outlook.tip_of(place, entry)
     if not tip:
@@ -31,12 +31,15 @@ def look(place: places.Place, entry: Entry, work: outlook.Work) -> None:
     cwd = place.git_folder
     before = git_refs.tip_of(cwd, work.base)
     made = outlook.result(cwd, work, before)
-    how = f"git merge {quoted(entry.base)}, on {entry.branch}, and commit; then: ib board merge resolve {entry.id}"
     if made.conflicts:
-        raise IbError(board_merge.still(entry.branch, entry.base, made.conflicts), hint=how)
+        raise IbError(
+            board_merge.still(entry.branch, entry.base, made.conflicts), hint=remedy.of(place, entry, made.conflicts)
+        )
     left = [name for name in entry.conflict_files if marks(cwd, made.after, name) > marks(cwd, before, name)]
     if left:
-        raise IbError(f"Conflict markers stand in {', '.join(left)}", cause=entry.branch, hint=how)
+        raise IbError(
+            f"Conflict markers stand in {', '.join(left)}", cause=entry.branch, hint=remedy.of_marks(place, entry, left)
+        )
 
 
 def marks(cwd: str, commit: str, path: str) -> int:
@@ -48,7 +51,9 @@ def retry(place: places.Place, board: Board, id: int) -> Entry:
     """Whoever asks for it means the branch as it is now, also where it was rewritten."""
     entry = here(place, board, id)
     if entry.status not in (rule.M_FAILED, rule.M_CONFLICT):
-        raise IbError(f"Entry {id} of the merge queue is {entry.status}: nothing to try again", hint="ib board merge")
+        raise IbError(
+            f"Entry {id} of the merge queue is {entry.status}: nothing to try again", hint=f"{rule.QUEUE} --all"
+        )
     return board.requeue(id, sha=outlook.tip_of(place, entry) or None)
 
 

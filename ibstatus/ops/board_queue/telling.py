@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ibstatus.board import opening
 from ibstatus.board.port import Board
 from ibstatus.model.board import Event
+from ibstatus.ops.board_queue import remedy
 from ibstatus.rules import board_news as rule
 from ibstatus.rules.notices import SYSTEM
 from ibstatus.store import agents, board_news, fleet, home, ids, notices, places, queue, spool
@@ -51,7 +52,9 @@ def words(place: places.Place, board: Board, event: Event) -> str:
         return rule.of_task(event) if is_ours and task is not None and task.status == "failed" else ""
     entry = board.entry(int(event.queue_id))
     is_here = entry is not None and entry.repo == fleet.repo_id(place)
-    return rule.of_entry(entry) if entry is not None and is_here and rule.is_open(event, entry) else ""
+    if entry is None or not is_here or not rule.is_open(event, entry):
+        return ""
+    return rule.of_entry(entry, remedy.of(place, entry))
 
 
 def post(place: places.Place, mark: str, told: Told, event: Event, text: str) -> None:
