@@ -26,7 +26,12 @@ def mark_of(place: places.Place) -> str:
 
 def is_there(place: places.Place) -> bool:
     """Is there anything to open? Asked by those who only want to know whether the board concerns them."""
-    return bool(dsn_of(place)) or disk.exists(place.board) or disk.exists(place.board_link)
+    return bool(dsn_of(place)) or has_file(place)
+
+
+def has_file(place: places.Place) -> bool:
+    """Also where a server is the board by now."""
+    return disk.exists(place.board) or disk.exists(place.board_link)
 
 
 def opened(place: places.Place) -> "Board":
@@ -34,10 +39,7 @@ def opened(place: places.Place) -> "Board":
     dsn = dsn_of(place)
     if dsn:
         return of_server(dsn)
-    from ibstatus.board.sqlite.board import open_board
-
-    enter(place)
-    return open_board(place.board)
+    return of_file(place)
 
 
 def again(place: places.Place) -> "Callable[[], Board]":
@@ -55,6 +57,13 @@ def again(place: places.Place) -> "Callable[[], Board]":
         return board
 
     return opening
+
+
+def of_file(place: places.Place) -> "Board":
+    from ibstatus.board.sqlite.board import open_board
+
+    enter(place)
+    return open_board(place.board)
 
 
 def of_server(dsn: str) -> "Board":

@@ -1,5 +1,6 @@
 """ib board: the group, and what every command of it shares."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 import click
@@ -9,7 +10,7 @@ from ibstatus.board import opening
 from ibstatus.cli import calling, output
 from ibstatus.cli.lazy import Lazy
 from ibstatus.cli.say import offered
-from ibstatus.errors import visible
+from ibstatus.errors import UsageError, visible
 from ibstatus.model.board import Task
 from ibstatus.ops.board import desk
 from ibstatus.rules import board as rule
@@ -90,11 +91,24 @@ def told(task: Task, json: bool, what: str) -> int:
     return 0
 
 
+def between(lowest: int, highest: int) -> Callable[[click.Context, click.Parameter, int | None], int | None]:
+    """click's own range would stand in the help, in mathematics."""
+
+    def checked(ctx: click.Context, param: click.Parameter, given: int | None) -> int | None:
+        if given is not None and not lowest <= given <= highest:
+            name = param.opts[0] if isinstance(param, click.Option) else str(param.metavar)
+            raise UsageError(f"{name} takes {lowest} to {highest}, not {given}", hint=f"{ctx.command_path} --help")
+        return given
+
+    return checked
+
+
 agent_option = click.option("--agent", metavar="NAME", default="", help="In whose name; your own otherwise")
 attempt_option = click.option(
     "--attempt",
     metavar="N",
-    type=click.IntRange(0, (1 << 31) - 1),
+    type=int,
+    callback=between(0, (1 << 31) - 1),
     default=None,
     help="The attempt that the claim said; another one is refused",
 )

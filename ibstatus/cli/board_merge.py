@@ -7,7 +7,7 @@ import click
 
 from ibstatus.board import opening
 from ibstatus.cli import calling, output, watched
-from ibstatus.cli.board import at_desk
+from ibstatus.cli.board import at_desk, between
 from ibstatus.cli.fleet import width
 from ibstatus.cli.say import as_json
 from ibstatus.errors import IbError, UsageError, visible
@@ -18,7 +18,7 @@ from ibstatus.rules import board as rule
 from ibstatus.rules import board_text, identity
 from ibstatus.store import fleet, places
 
-entry_argument = click.argument("entry", metavar="QUEUE", type=click.IntRange(0, (1 << 31) - 1))
+entry_argument = click.argument("entry", metavar="QUEUE", type=int, callback=between(0, (1 << 31) - 1))
 
 
 def say(text: str) -> None:

@@ -2,11 +2,14 @@
 
 import click
 
+from ibstatus.cli import output
 from ibstatus.cli.board import at_desk, ids, told
 from ibstatus.cli.say import as_json
+from ibstatus.errors import quoted, visible
 from ibstatus.ops.board import desk as op
 from ibstatus.rules import board as rule
 from ibstatus.rules import board_text
+from ibstatus.store import agents
 
 task_argument = click.argument("task", metavar="ID", shell_complete=ids)
 by_option = click.option("--by", metavar="NAME", default="", help="Who decides; you otherwise")
@@ -111,5 +114,8 @@ def take_back(task: str, reason: str, json: bool) -> int:
       ib board take-back deploy --reason "that machine is gone"
     """
     with at_desk() as desk:
+        had = op.task(desk, task).claimed_by
         found = desk.board.take_back(op.meant(desk, task), rule.text_of(reason, "A reason"))
+    if had and agents.exists(desk.place, had):
+        output.talk(visible(f"{had} does not hear of it by itself: ib kill {quoted(had)}"))
     return told(found, json, "Taken back")

@@ -8,7 +8,7 @@ import msgspec
 from ibstatus.board import opening
 from ibstatus.board.steady import Steady
 from ibstatus.cli import calling, output
-from ibstatus.cli.board import project_option
+from ibstatus.cli.board import between, project_option
 from ibstatus.cli.say import as_json
 from ibstatus.model.board import Event
 from ibstatus.ops.board import ending, stream
@@ -22,7 +22,8 @@ from ibstatus.store import disk
 @click.option(
     "--since",
     metavar="SEQ",
-    type=click.IntRange(0, (1 << 63) - 1),
+    type=int,
+    callback=between(0, (1 << 63) - 1),
     default=None,
     help="From behind this one; 0: from the beginning",
 )
@@ -50,7 +51,7 @@ def watch(project: str | None, channels: str, since: int | None) -> int:
 
 
 def begun(seq: int) -> None:
-    output.talk(f"Watching from {seq} on.")
+    output.talk(f"Watching what comes after {seq}.")
 
 
 def tell(event: Event, end: ending.Ending) -> None:

@@ -9,7 +9,7 @@ import click
 from ibstatus.board import opening
 from ibstatus.board.steady import Steady
 from ibstatus.cli import calling, output
-from ibstatus.cli.board import agent_option, at_desk, attempt_option, ids, told
+from ibstatus.cli.board import agent_option, at_desk, attempt_option, between, ids, told
 from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError, visible
 from ibstatus.model.board import Branch, Claimer, Task, Template
@@ -46,7 +46,14 @@ lease_option = click.option(
 @click.option("--capability", metavar="C", multiple=True, help="Also one that needs this; repeatable")
 @click.option("--priority", metavar="N", type=int, default=None, help="One of at least this priority")
 @agent_option
-@click.option("--count", metavar="N", type=click.IntRange(1, 1000), default=1, help="As many as this at once")
+@click.option(
+    "--count",
+    metavar="N",
+    type=int,
+    callback=between(1, 1000),
+    default=1,
+    help="As many as this at once, up to 1000",
+)
 @lease_option
 @click.option("--wait", metavar="[S]", is_flag=False, flag_value=FOREVER, default=None, help="Wait until there is one")
 @as_json

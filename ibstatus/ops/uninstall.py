@@ -84,10 +84,10 @@ def loss(place: places.Place) -> Loss:
 
 def on_board(place: places.Place) -> tuple[int, int]:
     """(tasks that are not over, branches that are not merged) in the file; what is on a server stays there."""
-    if opening.dsn_of(place) or not opening.is_there(place):
+    if not opening.has_file(place):
         return 0, 0
     try:
-        board = opening.opened(place)
+        board = opening.of_file(place)
         try:
             return sum(task.status not in rule.OVER for task in board.tasks()), len(board.entries(open_only=True))
         finally:

@@ -68,11 +68,19 @@ def remedy(entry: Entry, asks: str, folder: str) -> str:
     """What to type about an entry that needs somebody. `asks`: the agent that can mend its branch, or ''; `folder`:
     where the branch is checked out, or ''."""
     if entry.status != board.M_CONFLICT:
-        give_up = f"give it up: ib board merge abandon {entry.id}"
-        return f"mend what it names, then: ib board merge retry {entry.id}, or {give_up}"
+        return f"mend what it names; then: {again(entry)}"
     what = f"Your work conflicts with {entry.base} in {merge_text.files(entry.conflict_files)}"
     first = merge_text.ask_agent(asks, f"{what}. {merge_text.how(entry.base)}") if asks else by_hand(entry, folder)
     return f"{first}; {'when it has' if asks else 'then'}: ib board merge resolve {entry.id}"
+
+
+def again(entry: Entry) -> str:
+    return f"ib board merge retry {entry.id}, or give it up: ib board merge abandon {entry.id}"
+
+
+def brought_back(entry: Entry) -> str:
+    """For one whose branch is gone."""
+    return f"git branch {quoted(entry.branch)} {quoted(entry.sha)}; then: {again(entry)}"
 
 
 def by_hand(entry: Entry, folder: str) -> str:

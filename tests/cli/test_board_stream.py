@@ -19,7 +19,7 @@ from tests.cli.board_faces import DSN, Faces, Process
 from tests.queuework import opened
 from tests.until import until
 
-WATCHING, WAITING = "Watching from", "waiting for a task"
+WATCHING, WAITING = "Watching what", "waiting for a task"
 ENDS = [signal.SIGINT, signal.SIGTERM]
 CLAIMERS = 4
 
@@ -54,13 +54,13 @@ class TestWatch:
         watch = board.began("watch", "--since", "0")
         watch.hears(WATCHING)
 
-        assert watch.ends(number) == (0, "", "Watching from 0 on.\n")
+        assert watch.ends(number) == (0, "", "Watching what comes after 0.\n")
 
     def test_it_ends_when_its_reader_does_also_while_nothing_happens(self, board: Faces) -> None:
         watch = board.began("watch")
         watch.hears(WATCHING)
 
-        assert watch.loses_its_reader() == (0, "Watching from 0 on.\n")
+        assert watch.loses_its_reader() == (0, "Watching what comes after 0.\n")
 
     def test_it_ends_with_a_reader_that_does_not_read(self, file_board: Faces, repo: places.Place) -> None:
         """More than a pipe holds waits to be written; not even half a line comes of it."""

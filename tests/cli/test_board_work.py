@@ -158,7 +158,7 @@ def test_what_could_not_be_merged_is_told_with_what_to_type(repo: places.Place, 
 
     hints = (
         "2: git switch two && git merge main; resolve it there, commit; then: ib board merge resolve 2\n"
-        "3: mend what it names, then: ib board merge retry 3, or give it up: ib board merge abandon 3\n"
+        "3: mend what it names; then: ib board merge retry 3, or give it up: ib board merge abandon 3\n"
     )
     assert done.code == 1
     assert done.err.endswith(hints)
@@ -175,6 +175,16 @@ def test_what_could_not_be_merged_is_told_with_what_to_type(repo: places.Place, 
         "Error: Entry 1 of the merge queue is merged, so it cannot be abandoned.\nCaused by: one\n"
         "Hint: ib board merge list --all\n"
     )
+
+
+def test_whose_task_is_taken_back_may_still_be_at_work(repo: places.Place, board: Faces) -> None:
+    make_agent(repo, "w")
+    of_agent, of_other = board.add("One"), board.add("Two")
+    board.json("claim", of_agent, "--agent", "w")
+    board.json("claim", of_other, "--agent", "somebody")
+
+    assert board("take-back", of_agent).err == "w does not hear of it by itself: ib kill w\n"
+    assert board("take-back", of_other).err == ""
 
 
 class TestAgents:

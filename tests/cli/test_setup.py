@@ -295,6 +295,7 @@ class TestUninstall:
         ib("board", "claim", first)
         ib("board", "done", first)
         assert "1 open task" in ib("uninstall").err
+        assert "1 open task" in ib("uninstall", env={"IB_BOARD_DSN": "postgresql:///b?host=/nowhere"}).err
         done = ib("uninstall", "--force", "--verify")
         assert done.code == 0, done.out + done.err
         assert not Path(repo.board).exists()

@@ -75,6 +75,21 @@ def test_the_hint_is_typed_where_the_branch_is_checked_out(
     assert "<<<<<<<" in (there / "file.txt").read_text()
 
 
+def test_a_branch_that_is_gone_can_be_had_back(repo: places.Place, board: Board, conflict: Entry) -> None:
+    resolve_by_hand(repo)
+    sha = tip(repo.root, "topic")
+    git(repo.root, "branch", "-D", "topic")
+
+    with pytest.raises(IbError, match="The branch topic is gone") as refused:
+        resolve.resolve(repo, board, conflict.id)
+
+    typed, _, then = refused.value.hint.partition("; then: ")
+    assert then == f"ib board merge retry {conflict.id}, or give it up: ib board merge abandon {conflict.id}"
+    assert typed == f"git branch topic {conflict.sha}" != f"git branch topic {sha}"
+    subprocess.run(typed, shell=True, cwd=repo.root, check=True)
+    assert tip(repo.root, "topic") == conflict.sha
+
+
 def test_an_agent_that_is_there_is_asked(repo: places.Place, board: Board) -> None:
     worktree = make_agent(repo, "w")
     commit(worktree, "file.txt", "theirs\n")

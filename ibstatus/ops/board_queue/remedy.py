@@ -7,6 +7,7 @@ import msgspec
 from ibstatus.drivers import git_refs
 from ibstatus.model.board import Entry
 from ibstatus.ops import merge_step
+from ibstatus.ops.board_queue import outlook
 from ibstatus.rules import board as rule
 from ibstatus.rules import board_merge
 from ibstatus.store import agents, fleet, places
@@ -21,6 +22,8 @@ def needed(place: places.Place, entry: Entry) -> bool:
 def of(place: places.Place, entry: Entry, conflicts: Sequence[str] = ()) -> str:
     """`conflicts`: what it conflicts in by now, where that was looked at."""
     now = msgspec.structs.replace(entry, conflict_files=list(conflicts)) if conflicts else entry
+    if not outlook.tip_of(place, entry):
+        return board_merge.brought_back(entry)
     asks = asked(place, entry)
     return board_merge.remedy(now, asks, "" if asks else folder_of(place, entry))
 

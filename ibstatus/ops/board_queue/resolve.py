@@ -4,7 +4,7 @@ import msgspec
 
 from ibstatus.board.port import Board
 from ibstatus.drivers import git_refs
-from ibstatus.errors import IbError, quoted
+from ibstatus.errors import IbError
 from ibstatus.model.board import Entry
 from ibstatus.ops.board_queue import outlook, remedy
 from ibstatus.rules import board as rule
@@ -20,9 +20,7 @@ def resolve(place: places.Place, board: Board, id: int) -> Entry:
         raise IbError(f"Entry {id} of the merge queue is {entry.status}, not in conflict", hint=hint)
     tip = outlook.tip_of(place, entry)
     if not tip:
-        raise IbError(
-            f"The branch {entry.branch} is gone", hint=f"git branch {quoted(entry.branch)} {quoted(entry.sha)}"
-        )
+        raise IbError(f"The branch {entry.branch} is gone", hint=remedy.of(place, entry))
     look(place, entry, outlook.work_of(place, board, msgspec.structs.replace(entry, sha=tip)))
     return board.requeue(id, sha=tip)
 
