@@ -44,6 +44,8 @@ def entry(task: Task, note: Note) -> dict[str, object]:
 
 
 def steps(task: Task, spawned: bool) -> list[str]:
+    if task.status in board.OVER and not spawned:
+        return [f"- It is {task.status} already: there is nothing to do. All of it: `ib board show {task.id}`"]
     fence = f" --agent {quoted(task.claimed_by)} --attempt {task.attempt}" if task.claimed_by and not spawned else ""
     claim = [] if task.claimed_by or spawned else [f"- First take it: `ib board claim {task.id}`"]
     done = f'`ib board done {task.id}{fence} --summary "…"`, with `--branch BRANCH` when your work is on one'

@@ -58,22 +58,25 @@ def overview(tasks: Mapping[str, int], claimed: Sequence[Task], queue: Sequence[
     if problem:
         return f"Board: {problem}"
     line = "Board: " + (", ".join(f"{count} {status}" for status, count in tasks.items()) or "no tasks")
-    who = status_text.aligned([[task.id, listing.shown(task.claimed_by), title(task)] for task in claimed])
-    lines = [line, *(f"  {one}" for one in who.splitlines())]
+    lines = [line, *under([[task.id, listing.shown(task.claimed_by), title(task)] for task in claimed])]
     if queue:
         stuck = sum(entry.status in NEEDY for entry in queue)
         lines += [f"Merge queue: {len(queue)}" + (f", {needs(stuck)}" if stuck else "")]
-        lines += [f"  {queued(entry)}" for entry in queue]
+        lines += under([queued(entry) for entry in queue])
     return "\n".join(lines)
+
+
+def under(table: Sequence[Sequence[str]]) -> list[str]:
+    return [f"  {line}" for line in status_text.aligned(table).split("\n")] if table else []
 
 
 def needs(stuck: int) -> str:
     return f"{stuck} {'needs' if stuck == 1 else 'need'} you: {board.QUEUE}"
 
 
-def queued(entry: Entry) -> str:
+def queued(entry: Entry) -> list[str]:
     what = f": {listing.shown(why(entry))}" if why(entry) else ""
-    return f"{entry.id}  {entry.status}  {listing.shown(entry.branch)} into {listing.shown(entry.base)}{what}"
+    return [str(entry.id), entry.status, f"{listing.shown(entry.branch)} into {listing.shown(entry.base)}{what}"]
 
 
 def why(entry: Entry) -> str:

@@ -237,6 +237,8 @@ def test_the_prompt_of_a_task(repo: places.Place, snapshot: SnapshotAssertion) -
     assert run_ib("board", "prompt", "it", cwd=repo.root).out == snapshot
     assert run_ib("board", "prompt", cwd=repo.root).code == 2
     assert run_ib("board", "prompt", "it", "before", cwd=repo.root).out.count("## How to finish it") == 2
+    over = run_ib("board", "prompt", "before", cwd=repo.root).out
+    assert over.endswith("- It is done already: there is nothing to do. All of it: `ib board show before`\n")
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,8 @@ def test_what_could_not_be_merged_is_told_with_what_to_type(repo: places.Place, 
     assert board("merge", "list").err == hints
     status = ib("status", env=board.env).out
     assert (
-        "Merge queue: 2, 2 need you: ib board merge list\n  2  conflict  two into main: new.txt\n  3  failed" in status
+        "Merge queue: 2, 2 need you: ib board merge list\n  2  conflict  two into main: new.txt\n  3  failed    th"
+        in status
     )
     assert "(exit 3): echo oh no; exit 3\n              oh no\n" in board("show", id).out
     merged = board("merge", "abandon", "1")
