@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ibstatus.board import opening
 from ibstatus.board.port import Board, Lost
+from ibstatus.errors import IbError
 from ibstatus.model.board import Fence
 from ibstatus.model.records import Agent
 from ibstatus.ops.board import agents as boarders
@@ -104,8 +105,13 @@ class Boarding:
 
 
 def is_beaten(board: Board, fence: Fence) -> bool:
+    """False when it is lost, or is not on this board at all: then the others are kept all the same."""
     try:
         boarders.beat(board, fence)
     except Lost:
+        return False
+    except IbError:
+        if board.task(fence.task_id) is not None:
+            raise
         return False
     return True

@@ -161,6 +161,23 @@ def test_a_kill_says_that_the_queue_waits_for_it(repo: places.Place, board: Boar
     assert removal_text.line(other) == "other: nothing unsaved"
 
 
+def test_a_board_that_cannot_be_read_keeps_nobody_from_working(
+    repo: places.Place, board: Board, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody merges the queue of one that is damaged, or of which the address is none."""
+    commit(agent(repo, "w"), "new.txt", "new\n")
+    queue(repo, board, "agent/w")
+    board.close()
+    Path(repo.board).write_bytes(b"no board" * 1000)
+    for end in ("-wal", "-shm"):
+        Path(repo.board + end).unlink(missing_ok=True)
+
+    (lost,) = kill.losses(repo, ["w"])
+    assert removal_text.line(lost).startswith("w: ")
+    monkeypatch.setenv("IB_BOARD_DSN", "postgresql://[")
+    assert merge.check(repo, USER, merge.Wish("w", cwd=repo.root)).agent == "w"
+
+
 def test_a_branch_that_only_ends_like_an_agent_is_nobodys(repo: places.Place, board: Board, agent: Agent) -> None:
     agent(repo, "w")
     git(repo.root, "branch", "w")
@@ -173,7 +190,7 @@ def test_without_a_board_nothing_of_one_is_loaded(ib: Callable[..., Done], repo:
     agent(repo, "w")
     program = (
         "import sys; from ibstatus.store import places; from ibstatus.ops.board_queue import owner; "
-        "owner.queued(places.here()); print([name for name in sys.modules if 'sqlite' in name or 'board.port' in name])"
+        "owner.queued(places.here()); print([name for name in sys.modules if 'sqlite' in name or 'board.po' in name])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=repo.root, capture_output=True, text=True, check=True)
 

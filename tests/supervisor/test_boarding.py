@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from ibstatus.board.port import Board
 from ibstatus.drivers import daemon
 from ibstatus.model.records import Agent
 from ibstatus.ops.board import agents as boarders
-from ibstatus.rules import board_duties, recovery
+from ibstatus.rules import board_duties, recovery, stamps
 from ibstatus.store import home, meta, places
 from ibstatus.supervisor.boarding import Boarding
 from ibstatus.supervisor.errands import Errands
@@ -206,6 +207,21 @@ def test_a_board_that_is_gone_is_tried_again(repo: places.Place, board: Board, w
     back = opened(repo)
     assert (status(back, "it"), len(back.entries())) == ("done", 1)
     back.close()
+
+
+def test_a_task_that_is_not_on_the_board_keeps_no_other_from_being_kept(
+    repo: places.Place, board: Board, watched: Watched
+) -> None:
+    """The board was made anew under an agent that is still at work."""
+    make_agent(repo, "a")
+    meta.change(repo, "a", base="main", task={"id": "gone", "attempt": 1})
+    taken(repo, board)
+    run_out(board)
+
+    watched.look(Agent("a", "running", "1m", "task", created=1.0), agent("running"), after=board_duties.BEAT)
+
+    assert known(board, "it").lease_until > stamps.utc(time.time() + boarders.LEASE / 2)
+    assert watched.said() == ""
 
 
 def test_a_task_of_another_board_is_left_alone(

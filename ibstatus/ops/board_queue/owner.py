@@ -23,18 +23,16 @@ def refuse(place: places.Place, agent: str) -> None:
 
 
 def queued(place: places.Place) -> dict[str, Entry]:
-    """Open entries by agent. A board that cannot be reached keeps nobody from working here."""
+    """Open entries by agent. A board that cannot be reached, or cannot be read, keeps nobody from working here."""
     if not opening.is_there(place):
         return {}
-    from ibstatus.board.port import Gone
-
     try:
         board = opening.opened(place)
         try:
             found = board.entries(fleet.repo_id(place), open_only=True)
         finally:
             board.close()
-    except Gone:
+    except IbError:
         return {}
     named = {entry.branch.removeprefix("refs/heads/"): entry for entry in found}
     return {branch.removeprefix("agent/"): entry for branch, entry in named.items() if branch.startswith("agent/")}
