@@ -141,6 +141,7 @@ def retry(entry: int, json: bool) -> int:
     """
     at = calling.place()
     with at_desk() as desk:
+        drain.free(at, desk.board, entry, say)
         return told(resolve.retry(at, desk.board, entry), json, "Queued again")
 
 
@@ -156,6 +157,7 @@ def abandon(entry: int, reason: str, json: bool) -> int:
       ib board merge abandon 7 --reason "done differently"
     """
     with at_desk() as desk:
+        drain.free(desk.place, desk.board, entry, say)
         return told(resolve.abandon(desk.board, entry, rule.text_of(reason, "A reason")), json, "Abandoned")
 
 

@@ -23,10 +23,14 @@ def family(pid: int) -> list[psutil.Process]:
         found = [top, *top.children(recursive=True)]
     except psutil.Error:
         return []
-    session = session_of(pid)
-    if session == pid:  # a session of its own: whoever is in it was started from here
-        found += [other for other in psutil.process_iter() if session_of(other.pid) == session]
+    if session_of(pid) == pid:  # a session of its own: whoever is in it was started from here
+        found += of_session(pid)
     return distinct(found)
+
+
+def of_session(session: int) -> list[psutil.Process]:
+    """Also when the process that began it is over."""
+    return [other for other in psutil.process_iter() if session_of(other.pid) == session]
 
 
 def session_of(pid: int) -> int:

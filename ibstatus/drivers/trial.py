@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ibstatus.drivers import ending, git, processes
 
 LAST_BYTES, LAST_LINES = 1 << 14, 20
+BETWEEN = 'sh -c "$1"; exit $?'  # a shell in between: what ends its parent ends that one, and not us
 
 
 class Tried(NamedTuple):
@@ -21,7 +22,7 @@ def run(command: str, cwd: str) -> Tried:
     with tempfile.TemporaryFile() as out:
         code = waited_for(
             subprocess.Popen(
-                ["sh", "-c", command],
+                ["sh", "-c", BETWEEN, "sh", command],
                 cwd=cwd,
                 env=env,
                 stdin=subprocess.DEVNULL,
@@ -35,9 +36,13 @@ def run(command: str, cwd: str) -> Tried:
 
 
 def waited_for(running: "subprocess.Popen[bytes]") -> int:
-    """When we are cut off it is ended with all that it has started."""
+    """When we are cut off, or the shell in between is, it is ended with all that it has started."""
     try:
-        return running.wait()
+        code = running.wait()
+        if code < 0:
+            left = ending.of_session(running.pid)
+            ending.end(left, left)
+        return code
     except BaseException:
         family = ending.family(running.pid)
         ending.end(family, family)

@@ -187,6 +187,12 @@ def test_only_what_the_dead_have_left_is_swept(repo: places.Place, tmp_path: Pat
     assert (theirs / "file.txt").exists()
 
 
+def test_a_trial_that_kills_its_parent_has_failed_and_we_live(tmp_path: Path) -> None:
+    assert trial.run("kill -9 $PPID; sleep 60", str(tmp_path)).code != 0
+    assert trial.run("kill -9 $$", str(tmp_path)).code == 128 + 9
+    assert trial.run("echo '$1' \"a  b\"; exit 3", str(tmp_path)) == (3, ["$1 a  b"])
+
+
 def test_a_trial_ends_with_the_command_and_not_with_what_it_leaves_running(tmp_path: Path) -> None:
     tried = trial.run("seq 1 99; echo ü >&2; sleep 60 & exit 5", str(tmp_path))
 

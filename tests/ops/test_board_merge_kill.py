@@ -12,9 +12,9 @@ from bench import board_merge as bench
 from ibstatus.board.sqlite.board import SqliteBoard
 from ibstatus.drivers import git_refs
 from ibstatus.ops import recover
-from ibstatus.ops.board_queue.drain import drain
+from ibstatus.ops.board_queue.drain import drain, turn
 from ibstatus.store import agents, operations, places
-from tests.conftest import git, make_repo
+from tests.conftest import Done, git, make_repo
 from tests.gitwork import commit, parents, subjects, tip
 from tests.killed import Counter
 from tests.queuework import opened, queue, side
@@ -122,3 +122,40 @@ def test_two_mergers_that_are_killed_at_random_merge_each_branch_once() -> None:
     rows = bench.measure(branches=6, ways=(False,))
 
     assert [row for row in rows if not row.holds] == []
+
+
+def left_merging(place: places.Place, board: SqliteBoard) -> None:
+    """Two are queued; the merger of the first one is dead."""
+    for name in ("a", "b"):
+        side(place, name, f"{name}.txt", name)
+        queue(place, board, name)
+    board.merging(1)
+
+
+def test_one_whose_merger_died_keeps_nobody_behind_it(repo: places.Place, board: SqliteBoard) -> None:
+    """Its test may end whoever runs it, each time."""
+    left_merging(repo, board)
+
+    drain(repo, board, lambda text: None)
+
+    assert [entry.status for entry in board.entries()] == ["merged", "merged"]
+    assert [line for line in subjects(repo.root) if line.startswith("Merge")] == [
+        "Merge a: Title of a-0",
+        "Merge b: Title of b-1",
+    ]
+
+
+def test_one_whose_merger_died_can_be_given_up(repo: places.Place, board: SqliteBoard, ib: Callable[..., Done]) -> None:
+    left_merging(repo, board)
+
+    with turn(repo, "refs/heads/main", False, print) as ours:
+        assert ours
+        assert "is merging, so it cannot be abandoned" in ib("board", "merge", "abandon", "1").err, (
+            "a living one has it"
+        )
+    assert ib("board", "merge", "abandon", "1").code == 0
+
+    entry = board.entry(1)
+    assert entry is not None
+    assert entry.abandoned
+    assert git(repo.root, "log", "--format=%s").splitlines() == ["first"]

@@ -46,13 +46,14 @@ class Drain:
     def bases(self) -> list[str]:
         """Where something is to be merged, or a merger may have died: by the oldest entry."""
         found = [*self.of(rule.M_PENDING), *self.of(rule.M_MERGING)]
-        return list(dict.fromkeys(outlook.base_of(self.place, entry) for entry in sorted(found, key=lambda e: e.id)))
+        found.sort(key=lambda entry: (is_dangerous(entry), entry.id))
+        return list(dict.fromkeys(outlook.base_of(self.place, entry) for entry in found))
 
     def of(self, status: str, base: str = "") -> list[Entry]:
-        repo = fleet.repo_id(self.place)
+        found = self.board.entries(fleet.repo_id(self.place), open_only=True)
         return [
             entry
-            for entry in self.board.entries(repo, open_only=True)
+            for entry in sorted(found, key=is_dangerous)
             if entry.status == status
             and (status == rule.M_MERGING or (entry.id not in self.passing and entry.id not in self.done))
             and (not base or outlook.base_of(self.place, entry) == base)
@@ -87,6 +88,22 @@ class Drain:
                 raise
             if entry is not None and entry.status in (rule.M_CONFLICT, rule.M_FAILED):
                 telling.tell(self.place, self.board, self.say)
+
+
+def is_dangerous(entry: Entry) -> bool:
+    """Its merger died of it, perhaps: then it must not keep the others behind it."""
+    return entry.status == rule.M_MERGING or entry.reason == DIED
+
+
+def free(place: places.Place, board: Board, id: int, say: Say) -> None:
+    """What a dead merger has left `merging` can be given up, or tried again, as any other; a living one keeps it."""
+    entry = board.entry(id)
+    if entry is None or entry.status != rule.M_MERGING or entry.repo != fleet.repo_id(place):
+        return
+    base = outlook.base_of(place, entry)
+    with turn(place, base, False, say) as ours:
+        if ours:
+            Drain(place, board, say, ()).mend(base)
 
 
 def judged(place: places.Place, board: Board, entry: Entry, base: str) -> Entry:
