@@ -1,6 +1,8 @@
 """ib board claim, note, beat, done, fail, release: what an agent does with a task."""
 
+import errno
 import math
+import os
 import sys
 from collections.abc import Callable
 
@@ -122,6 +124,8 @@ def seconds(given: str) -> float | None:
 def telling(json: bool) -> Callable[[list[Task]], None]:
     def tell(taken: list[Task]) -> None:
         """Straight to the pipe: a reader that is gone must be known while the task can still be given back."""
+        if sys.stdout is None:  # closed by who started us
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         for task in taken:
             if json:
                 output.as_json(task)
@@ -212,10 +216,12 @@ def done(
         raise UsageError("--branch and --attempt go with one task", hint="finish them one by one")
     with at_desk() as desk:
         text = rule.text_of(summary, "A summary")
-        handed: Branch | None = branches.handed_in(desk, op.meant(desk, tasks[0]), branch, into)
+        handed: Branch | None = branches.handed_in(desk, op.meant(desk, tasks[0]), branch, into, os.getcwd())
         if handed is not None and len(tasks) > 1:
             raise UsageError(f"They would all hand in {handed.branch}", hint="finish them one by one")
         found = desk.board.done([op.fence(desk, task, agent, attempt) for task in tasks], text, handed)
+        if handed is not None:
+            branches.refuse_late(desk, found[0].id, handed)
     if json:
         output.as_json(found[0] if len(tasks) == 1 else found)
         return 0

@@ -92,13 +92,18 @@ def open_to(place: places.Place, caller: identity.Caller) -> set[str]:
 
 def checked_out(place: places.Place, agent: str, cwd: str) -> str:
     """The branch of the checkout that the caller stands in; of the main one when it stands in none."""
-    seen = git.seen(cwd)
-    top = place.root if isinstance(seen, str) or not seen.top else seen.top
+    top = checkout_at(place, cwd)
     ref = git_refs.head_of(top)
     if not ref:
         why = f"{top} is not on a branch" if os.path.lexists(top + "/.git") else "There is no checkout here"
         raise IbError(f"{why}: into which one is to be merged?", hint=f"ib merge {agent} --into BRANCH")
     return ref
+
+
+def checkout_at(place: places.Place, cwd: str) -> str:
+    """Where the caller stands; the main one when it stands in none."""
+    seen = git.seen(cwd)
+    return place.root if isinstance(seen, str) or not seen.top else seen.top
 
 
 def begun_at(place: places.Place, agent: str) -> str:

@@ -129,6 +129,34 @@ def test_a_branch_is_handed_to_the_queue(repo: places.Place, board: Faces) -> No
     assert board("merge", "retry", "77").code == 1
 
 
+def test_without_a_word_it_goes_into_what_is_checked_out_where_one_stands(
+    repo: places.Place, board: Faces, tmp_path: Path
+) -> None:
+    git(repo.root, "branch", "side")
+    here = tmp_path / "here"
+    git(repo.root, "worktree", "add", "-q", "-b", "release", str(here))
+    for cwd, base in ((repo.root, "main"), (here, "release")):
+        id = board.add("One")
+        board.json("claim", id, "--agent", "me")
+        assert board.json("done", id, "--agent", "me", "--branch", "side", cwd=cwd)["status"] == "done"
+        assert board.json("merge", "list")[-1]["base"] == base
+
+
+def test_a_branch_that_comes_too_late_is_not_said_to_be_queued(repo: places.Place, board: Faces) -> None:
+    for name in ("side", "other"):
+        git(repo.root, "branch", name)
+    id = board.add("One")
+    board.json("claim", id, "--agent", "me")
+    mine = ("done", id, "--agent", "me", "--branch")
+    assert [board(*mine, "side").code, board(*mine, "side").code] == [0, 0], "its answer may have been lost"
+
+    done = board(*mine, "other")
+
+    assert (done.code, done.out) == (1, "")
+    assert f"other is not queued: the task {id} was done before, without it" in done.err
+    assert [entry["branch"] for entry in board.json("merge", "list")] == ["side"]
+
+
 def test_the_queue_is_merged_and_told(repo: places.Place, board: Faces) -> None:
     git(repo.root, "checkout", "-q", "-b", "side")
     commit(repo.root, "new.txt", "new\n")
@@ -235,6 +263,20 @@ class TestAgents:
         assert done.err == "agent/w1 waits to be merged into main: ib board merge\n"
         assert [entry["branch"] for entry in board.json("merge", "list")] == ["agent/w1"]
 
+    def test_it_hands_in_no_branch_of_an_agent_on_whom_it_may_not_act(
+        self, repo: places.Place, board: Faces, worktree: Path
+    ) -> None:
+        """The queue would close that one."""
+        commit(make_agent(repo, "w2"), "theirs.txt", "theirs\n")
+        id = board.add("One")
+        board("claim", id, cwd=worktree, env=AS_CLAUDE)
+
+        done = board("done", id, "--branch", "agent/w2", "--into", "main", cwd=worktree, env=AS_CLAUDE)
+
+        assert (done.code, done.out) == (1, "")
+        assert "w1 may not hand in the branch of w2" in done.err
+        assert board.status(id) == "claimed"
+
     def test_several_tasks_and_one_branch(self, board: Faces, worktree: Path) -> None:
         ids = [board.add("One"), board.add("Two")]
         board("claim", "--count", "2", cwd=worktree, env=AS_CLAUDE)
@@ -263,7 +305,17 @@ def test_a_task_that_nobody_was_told_of_is_given_back(board: Faces) -> None:
             [*argv[:4], "claim"], cwd=board.place.root, env=env, stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert done.returncode == 1
-    assert (board.status(id), board.json("show", id)["max_attempts"]) == ("ready", 3 + 5)
+    words = f"exec {sys.executable} -m ibstatus board claim >&-"
+    done = subprocess.run(
+        ["sh", "-c", words],
+        cwd=board.place.root,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert (done.returncode, b"Bad file descriptor" in done.stderr) == (1, True), done.stderr
+    assert (board.status(id), board.json("show", id)["max_attempts"]) == ("ready", 3 + 6)
 
 
 @pytest.mark.parametrize("dsn", ["postgresql://u:hunter2@127.0.0.1:1/x", "host=127.0.0.1 port=1 password=hunter2"])

@@ -3,16 +3,16 @@
 from ibstatus.drivers import git_refs
 from ibstatus.errors import IbError, UsageError
 from ibstatus.model.board import Branch
-from ibstatus.ops import forecast
-from ibstatus.ops.board.desk import Desk
-from ibstatus.rules import identity
-from ibstatus.store import config, fleet, home, meta, places
+from ibstatus.ops import authority, forecast
+from ibstatus.ops.board.desk import Desk, entry_of
+from ibstatus.rules import board, identity
+from ibstatus.store import agents, config, fleet, home, meta, places
 
 
-def handed_in(desk: Desk, task_id: str, branch: str, into: str) -> Branch | None:
+def handed_in(desk: Desk, task_id: str, branch: str, into: str, cwd: str) -> Branch | None:
     """None when there is nothing to merge. An agent of ib hands in its own branch without being asked."""
     if branch:
-        return named(desk, task_id, branch, into)
+        return named(desk, task_id, branch, into, cwd)
     if into:
         raise UsageError("--into goes with --branch", hint="ib board done ID --branch BRANCH --into BASE")
     if desk.caller.kind != identity.AGENT:
@@ -25,9 +25,10 @@ def test_of(desk: Desk, task_id: str) -> str:
     return found.test if found is not None else ""
 
 
-def named(desk: Desk, task_id: str, branch: str, into: str) -> Branch:
+def named(desk: Desk, task_id: str, branch: str, into: str, cwd: str) -> Branch:
     ref = forecast.named(desk.place, branch)
-    base = forecast.named(desk.place, into) if into else git_refs.head_of(desk.place.root)
+    refuse_others(desk, ref)
+    base = forecast.named(desk.place, into) if into else usual_base(desk, cwd)
     if not base:
         raise IbError("No branch is checked out here: into which one is it to be merged?", hint="--into BRANCH")
     if ref == base:
@@ -39,13 +40,42 @@ def of_agent(place: places.Place, agent: str, test: str) -> Branch | None:
     """The branch of an agent, into the one that it began at; None when it has no commit of its own."""
     known = meta.read(place, agent)
     ref = forecast.branch_of(agent)
-    base = git_refs.branch_of(place.git_folder, str(known.get("base") or "")) or git_refs.head_of(place.root)
+    base = base_of(place, agent)
     tip = git_refs.tip_of(place.git_folder, ref)
     if known.get("worktree") is False or not tip or not base or base == ref:
         return None
     if git_refs.contains(place.git_folder, base, tip):
         return None
     return made(place, ref, base, test)
+
+
+def refuse_others(desk: Desk, ref: str) -> None:
+    """The queue closes the agent whose branch it merges: nobody hands in that of an agent on whom they may not act."""
+    folder, _, agent = git_refs.name_of(ref).rpartition("/")
+    if folder == "agent" and agents.exists(desk.place, agent):
+        authority.check(desk.place, desk.caller, agent, "hand in the branch of")
+
+
+def usual_base(desk: Desk, cwd: str) -> str:
+    """What is checked out where the caller stands; for an agent, which stands on its own branch, where it began."""
+    if desk.caller.kind == identity.AGENT:
+        return base_of(desk.place, desk.caller.name)
+    return git_refs.head_of(forecast.checkout_at(desk.place, cwd))
+
+
+def refuse_late(desk: Desk, task_id: str, handed: Branch) -> None:
+    """Said twice, a `done` is the same answer, so the branch of the second one may be another."""
+    entry = entry_of(desk, task_id)
+    if entry is None or (entry.branch, entry.base) != (handed.branch, handed.base):
+        raise IbError(
+            f"{handed.branch} is not queued: the task {task_id} was done before, without it",
+            hint=board.shown(task_id),
+        )
+
+
+def base_of(place: places.Place, agent: str) -> str:
+    known = str(meta.read(place, agent).get("base") or "")
+    return git_refs.branch_of(place.git_folder, known) or git_refs.head_of(place.root)
 
 
 def made(place: places.Place, ref: str, base: str, test: str) -> Branch:
