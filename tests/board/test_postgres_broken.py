@@ -7,6 +7,7 @@ from contextlib import closing
 
 import psycopg
 import pytest
+from psycopg import conninfo
 
 from ibstatus.board import postgres
 from ibstatus.board.port import Gone
@@ -73,6 +74,12 @@ def test_a_wrong_database_is_no_passing_trouble(dsn: str) -> None:
         postgres.open_board(f"{dsn} dbname=nothing_of_that_name")
 
     assert not isinstance(refused.value, Gone)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "latin1"])
+def test_no_dsn_changes_how_texts_are_read(dsn: str, encoding: str) -> None:
+    with closing(postgres.open_board(conninfo.make_conninfo(dsn, client_encoding=encoding))) as board:
+        assert add(board, "it", title="ünï 😀").title == "ünï 😀"
 
 
 def test_where_no_server_is_it_is_gone(tmp_path: object) -> None:

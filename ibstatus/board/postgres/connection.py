@@ -14,12 +14,13 @@ from ibstatus.errors import IbError
 USUAL: dict[str, Any] = {
     "application_name": "ib",
     "connect_timeout": 10,
-    "client_encoding": "UTF8",
     "keepalives_idle": 15,
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
+# The board's texts are not to be read in another one, whatever a DSN was made for.
+ALWAYS = {"client_encoding": "UTF8"}
 # All of the board's statements go by an index. A planner that has seen an empty table would read all of it for each
 # claim, until the next analyze.
 SETTINGS = {
@@ -109,7 +110,7 @@ def connected(dsn: str) -> psycopg.Connection[Row]:
         raise failures.unreadable() from None
     host = str(given.get("host") or "") or None
     try:
-        whole = conninfo.make_conninfo(**{**USUAL, **given})
+        whole = conninfo.make_conninfo(**{**USUAL, **given, **ALWAYS})
         return psycopg.connect(whole, autocommit=True, prepare_threshold=0)
     except psycopg.Error as error:
         raise failures.unreachable(error, host) from None

@@ -32,7 +32,7 @@ def follow(steady: Steady, wanted: Wanted, tell: Callable[[Event], None], begun:
             f"--since {seq} is ahead of the board, whose last event is {last}", hint="was it made anew? --since 0"
         )
     begun(seq)
-    known, openings = mark(steady, seq), steady.openings
+    known, openings, complaint = mark(steady, seq), steady.openings, ""
     while True:
         if steady.openings != openings:
             openings = steady.openings
@@ -42,7 +42,20 @@ def follow(steady: Steady, wanted: Wanted, tell: Callable[[Event], None], begun:
         seq = told_up_to(steady, seq, wanted, tell)
         known = known or mark(steady, seq)
         if not steady.wait(LOOK_EVERY):
-            steady.ask(lambda board: board.sweep())
+            complaint = freed(steady, complaint)
+
+
+def freed(steady: Steady, complaint: str) -> str:
+    """Leases that ran out end. Where that is refused (a full disk, a role that only reads) it is said once, and others
+    do it: who watches goes on."""
+    try:
+        steady.ask(lambda board: board.sweep())
+    except IbError as error:
+        text = f"Leases cannot be looked after from here: {error.message}{f' ({error.cause})' if error.cause else ''}"
+        if text != complaint:
+            steady.say(text)
+        return text
+    return ""
 
 
 def mark(steady: Steady, seq: int) -> Sequence[Event]:

@@ -1,0 +1,52 @@
+"""Who watches the board goes on, whatever it is refused."""
+
+import sqlite3
+import threading
+
+import pytest
+
+from ibstatus.board.port import Board
+from ibstatus.board.steady import Steady
+from ibstatus.model.board import Event
+from ibstatus.ops.board import stream
+from ibstatus.store import places
+from tests.board.doing import RUN_OUT, add, claim
+from tests.queuework import opened
+from tests.until import until
+
+REFUSE = "CREATE TRIGGER refused BEFORE UPDATE ON tasks WHEN OLD.status = 'claimed' BEGIN SELECT RAISE(ABORT, 'no room'); END"
+
+
+class Over(Exception):
+    """The test has seen enough."""
+
+
+def test_a_lease_that_it_cannot_end_does_not_end_who_watches(
+    repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "LOOK_EVERY", 0.01)
+    add(board, "late")
+    claim(board, lease=RUN_OUT)
+    other = sqlite3.connect(repo.board)
+    other.execute(REFUSE)
+    said: list[str] = []
+    told: list[str | None] = []
+
+    def tell(event: Event) -> None:
+        told.append(event.task_id)
+        if event.task_id == "last":
+            raise Over
+
+    def watch() -> None:
+        with Steady(lambda: opened(repo), said.append) as steady, pytest.raises(Over):
+            stream.follow(steady, stream.Wanted(0), tell, lambda seq: None)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    until(lambda: said or not thread.is_alive())
+    add(board, "last")
+    thread.join(60)
+
+    assert told == ["late", "late", "last"]
+    assert said == ["Leases cannot be looked after from here: The board refused that (no room)"]
+    other.close()
