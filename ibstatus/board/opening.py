@@ -98,7 +98,7 @@ def lacking(place: places.Place) -> list[str]:
 def enter(place: places.Place) -> None:
     home.enter(place)
     disk.make_dirs(place.safe)
-    if not disk.exists(place.board) and disk.exists(place.board_link):
+    if not disk.exists(place.board) and is_unpacked(place.board_link):
         bring_back(place)
     if not os.path.lexists(place.board_link):
         inside = place.board.startswith(place.root + "/")
@@ -106,6 +106,14 @@ def enter(place: places.Place) -> None:
             os.symlink(os.path.relpath(place.board, place.home) if inside else place.board, place.board_link)
         except OSError:
             return  # only for people to find it
+
+
+def is_unpacked(path: str) -> bool:
+    """A file itself: what somebody has linked to, or a folder, is not ours to move."""
+    try:
+        return disk.is_file(disk.lstat(path))
+    except OSError:
+        return False
 
 
 def bring_back(place: places.Place) -> None:

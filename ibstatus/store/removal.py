@@ -95,8 +95,8 @@ def keep(place: places.Place) -> str:
         with os.fdopen(fd, "wb") as file:
             with tarfile.open(fileobj=file, mode="w:gz") as tar:
                 tar.add(place.home, arcname=".ittybitty", filter=kept_member)
-                for path, name in beside(place):
-                    tar.add(path, arcname=name, filter=kept_member)
+                for member, name in beside(place):
+                    tar.add(member, arcname=name, filter=kept_member)
             file.flush()
             disk.fsync(file.fileno())
     except BaseException:
@@ -106,8 +106,8 @@ def keep(place: places.Place) -> str:
 
 
 def beside(place: places.Place) -> list[tuple[str, str]]:
-    """What lies under .git and is nowhere else: (its path, its name in the tar file). The -wal comes before its board:
-    what SQLite moves from one to the other meanwhile is then in both. We have no connection open that could mind."""
+    """What lies under .git and is nowhere else: (its path, its name in the tar file). SQLite's -wal holds what was
+    written last, and comes first: who closes the board meanwhile puts it into the file, which may have it twice."""
     found = [(place.safe + "/undo", UNDO), (place.board + "-wal", BOARD + "-wal"), (place.board, BOARD)]
     return [(path, name) for path, name in found if disk.exists(path)]
 

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from ibstatus.model.board import NewTask, Task
 from ibstatus.rules import board as rule
 from ibstatus.rules import board_text
-from ibstatus.store import places
+from ibstatus.store import home, places
 from tests.board.doing import claim_it, finish, new
 from tests.cli.board_faces import Faces
 from tests.conftest import Done, run_ib
@@ -367,6 +367,25 @@ def test_up_makes_it_and_says_what_it_did(repo: places.Place, file_board: Faces)
     assert Path(repo.board).stat().st_mode & 0o777 == 0o600
     assert Path(repo.home, "board.db").resolve() == Path(repo.board).resolve()
     assert run_ib("board", "list", cwd=repo.root).out == "No tasks.\n"
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_what_stands_in_the_place_of_its_name_is_left_there(
+    repo: places.Place, file_board: Faces, tmp_path: Path, kind: str
+) -> None:
+    home.enter(repo)
+    there, theirs = Path(repo.home, "board.db"), tmp_path / "theirs.db"
+    theirs.write_text("theirs")
+    if kind == "folder":
+        there.mkdir()
+    else:
+        there.symlink_to(theirs)
+
+    file_board.add("One")
+
+    assert there.is_dir() if kind == "folder" else there.resolve() == theirs
+    assert theirs.read_text() == "theirs"
+    assert Path(repo.board).is_file()
 
 
 def test_completion_offers_ids_and_makes_no_board(repo: places.Place, file_board: Faces) -> None:

@@ -300,7 +300,8 @@ class TestUninstall:
         assert done.code == 0, done.out + done.err
         assert not Path(repo.board).exists()
         (tar,) = own_temp.glob("ib-uninstalled-*.tar.gz")
-        assert f"Kept in {tar}" in done.out
+        assert f"Kept in {tar}\n" in done.out
+        assert f"tar -xzf '{tar}' " in done.err
         with tarfile.open(tar) as archive:
             assert archive.getmember(".ittybitty/board.db").isreg()
         command = done.err.strip().removeprefix("To have it back: ").partition(" && ")[0]
@@ -325,6 +326,18 @@ class TestUninstall:
             finally:
                 faults.disarm()
         pytest.fail("it never passes")
+
+    def test_without_room_to_keep_the_board_it_stays(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
+        text = Path(own_temp, "text")
+        text.write_text(os.urandom(400_000).hex())
+        id = ib("board", "add", "Long", "--body", str(text)).out.strip()
+
+        words = f"ulimit -f 200; exec {sys.executable} -m ibstatus uninstall --force"
+        done = subprocess.run(["sh", "-c", words], cwd=repo.root, capture_output=True, text=True, check=False)
+
+        assert done.returncode == 1, done
+        assert not list(own_temp.glob("ib-uninstalled-*"))
+        assert ib("board", "show", id, "--json").json()["body"] == text.read_text()  # type: ignore[attr-defined]
 
     def test_what_git_clean_took_is_kept_too(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
         assert ib("send", "user-claude", "? one").code == 0

@@ -14,7 +14,9 @@ from tests.board.doing import RUN_OUT, add, claim
 from tests.queuework import opened
 from tests.until import until
 
-REFUSE = "CREATE TRIGGER refused BEFORE UPDATE ON tasks WHEN OLD.status = 'claimed' BEGIN SELECT RAISE(ABORT, 'no room'); END"
+REFUSE = """
+CREATE TRIGGER refused BEFORE UPDATE ON tasks WHEN OLD.status = 'claimed' BEGIN SELECT RAISE(ABORT, 'no room'); END
+"""
 
 
 class Over(Exception):
