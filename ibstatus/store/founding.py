@@ -92,6 +92,14 @@ def is_repo_id(data: bytes) -> bool:
     return len(text) == 8 and frozenset(b"0123456789abcdef").issuperset(text)
 
 
+def copy_of(place: places.Place) -> str:
+    """The repository that this one was copied from, as long as it has that one's id; else ''."""
+    try:
+        return copied_from(place, disk.read_file(place.repo_id))
+    except OSError:
+        return ""
+
+
 def copied_from(place: places.Place, known: bytes) -> str:
     """The other checkout that has this id: the whole repository was copied, and tmux names would clash. Else ''."""
     other = checkouts.noted_root(place.common)

@@ -1,6 +1,7 @@
 """claim, note, beat, done, fail, release as processes: exit codes, what is told, and in whose name."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -140,6 +141,26 @@ def test_without_a_word_it_goes_into_what_is_checked_out_where_one_stands(
         board.json("claim", id, "--agent", "me")
         assert board.json("done", id, "--agent", "me", "--branch", "side", cwd=cwd)["status"] == "done"
         assert board.json("merge", "list")[-1]["base"] == base
+
+
+def test_a_copy_of_a_repository_does_not_merge_for_it(repo: places.Place, board: Faces, tmp_path: Path) -> None:
+    """On a board that both see; with a file each has its own."""
+    git(repo.root, "checkout", "-q", "-b", "side")
+    commit(repo.root, "new.txt", "new\n")
+    git(repo.root, "checkout", "-q", "main")
+    id, later = board.add("One"), board.add("Two")
+    assert board("claim", "--agent", "me", "--count", "2").code == 0
+    board.json("done", id, "--agent", "me", "--branch", "side")
+    copy = tmp_path / "copy"
+    shutil.copytree(repo.root, copy, symlinks=True, ignore=shutil.ignore_patterns("board-bells"))
+    shared = bool(board.env)
+
+    for words in (["merge"], ["done", later, "--agent", "me", "--branch", "side"]):
+        done = board(*words, cwd=copy)
+        assert done.code == int(shared), done
+        assert ("is a copy of" in done.err) == shared
+    assert board("merge").out.split()[1] == "merged"
+    assert Path(repo.root, "new.txt").exists()
 
 
 def test_a_branch_that_comes_too_late_is_not_said_to_be_queued(repo: places.Place, board: Faces) -> None:
