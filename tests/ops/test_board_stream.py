@@ -1,10 +1,13 @@
 """Who watches the board goes on, whatever it is refused."""
 
+import os
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
+from ibstatus.board import opening
 from ibstatus.board.port import Board
 from ibstatus.board.steady import Steady
 from ibstatus.model.board import Event
@@ -52,3 +55,42 @@ def test_a_lease_that_it_cannot_end_does_not_end_who_watches(
     assert told == ["late", "late", "last"]
     assert said == ["Leases cannot be looked after from here: The board refused that (no room)"]
     other.close()
+
+
+def test_a_board_that_was_put_back_is_heard_from_there_on(
+    repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup: what comes now has the numbers of what was there before."""
+    monkeypatch.setattr(stream, "LOOK_EVERY", 0.01)
+    add(board, "first")
+    backup = repo.board + ".backup"
+    with closing(sqlite3.connect(repo.board)) as here, closing(sqlite3.connect(backup)) as there:
+        here.backup(there)
+    add(board, "second")
+    add(board, "third")
+    board.close()
+    said: list[str] = []
+    told: list[str | None] = []
+
+    def tell(event: Event) -> None:
+        told.append(event.task_id)
+        if event.task_id == "last":
+            raise Over
+
+    def watch() -> None:
+        with Steady(opening.again(repo), said.append) as steady, pytest.raises(Over):
+            stream.follow(steady, stream.Wanted(1), tell, lambda seq: None)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    until(lambda: len(told) == 2)
+    os.rename(repo.board, repo.board + ".old")
+    for end in ("-wal", "-shm"):
+        os.rename(repo.board + end, repo.board + ".old" + end)
+    os.rename(backup, repo.board)
+    until(lambda: any("is as it was earlier" in line for line in said))
+    with closing(opened(repo)) as restored:
+        add(restored, "last")
+    thread.join(60)
+
+    assert told == ["second", "third", "last"]

@@ -13,6 +13,7 @@ from ibstatus.rules import board as rule
 LOOK_EVERY = 30.0  # whatever a bell may have missed
 AT_ONCE = 1000
 ANEW = "The board was made anew: from its beginning on"
+EARLIER = "The board is as it was earlier, and what came after event {} is gone: from there on"
 
 
 class Wanted(NamedTuple):
@@ -39,10 +40,19 @@ def follow(steady: Steady, wanted: Wanted, tell: Callable[[Event], None], begun:
             if known and known != mark(steady, known[0].seq):
                 steady.say(ANEW)
                 seq, known = 0, []
+            seq = not_ahead(steady, seq)
         seq = told_up_to(steady, seq, wanted, tell)
         known = known or mark(steady, seq)
         if not steady.wait(LOOK_EVERY):
             complaint = freed(steady, complaint)
+
+
+def not_ahead(steady: Steady, seq: int) -> int:
+    """A backup, or a server that took over without the latest, counts on from less than we have seen."""
+    last = steady.ask(lambda board: board.last_seq())
+    if seq > last:
+        steady.say(EARLIER.format(last))
+    return min(seq, last)
 
 
 def freed(steady: Steady, complaint: str) -> str:
