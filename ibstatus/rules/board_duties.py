@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ibstatus.model.board import Fence, Task
 from ibstatus.model.records import Agent
 from ibstatus.rules import fleet, notices, recovery, removal_text
 
@@ -23,3 +24,14 @@ def summary(said: str, left: Sequence[str]) -> str:
     files = removal_text.counted(len(left), "uncommitted file")
     lost = [f"Left behind in its worktree: {files} ({removal_text.some(left)})"] if left else []
     return "\n".join([*filter(None, [notices.without_phrase(said)]), *lost])
+
+
+def letter(fence: Fence, task: Task | None) -> str:
+    """To an agent that has lost its task, unless it has ended it itself."""
+    if task is None or task.done_by == fence.agent:
+        return ""
+    by = f" by {task.claimed_by}" if task.claimed_by and task.claimed_by != fence.agent else ""
+    return (
+        f"[ib] The task {task.id} is not yours any more: it is {task.status}{by}. Stop working on it, leave your "
+        "branch as it is, and end with WAITING, alone on the last line."
+    )

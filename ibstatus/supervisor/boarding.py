@@ -1,6 +1,7 @@
 """What agents do is carried to the board: tasks of the living are kept, those of the complete are done."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 
 from ibstatus.board import opening
 from ibstatus.board.port import Board, Lost
@@ -10,9 +11,12 @@ from ibstatus.model.records import Agent
 from ibstatus.ops.board import agents as boarders
 from ibstatus.ops.board_queue import telling
 from ibstatus.rules import board_duties
-from ibstatus.store import meta, places
+from ibstatus.rules.notices import SYSTEM
+from ibstatus.store import agents as agents_there
+from ibstatus.store import inbox, meta, places
 from ibstatus.supervisor.errands import Done, Errands
 from ibstatus.supervisor.log import Log
+from ibstatus.supervisor.noticing import WRITER
 
 ELSEWHERE = "the task of {} is on another board than the supervisor's: set board.dsn, or IB_BOARD_DSN where ib runs"
 
@@ -86,16 +90,24 @@ class Boarding:
 
             def errand() -> Done | None:
                 lost = self.lost(fences)
-                return lambda: self.over.update(lost)
+                return lambda: self.told(lost)
 
             self.errands.add("beat", errand)
         return self.beaten + board_duties.BEAT
 
-    def lost(self, fences: Sequence[Fence]) -> list[Fence]:
-        """Those whose task is over, or somebody else's by now."""
+    def told(self, lost: Mapping[Fence, str]) -> None:
+        """Whoever works on what is not theirs any more shall know it."""
+        self.over.update(lost)
+        for fence, letter in lost.items():
+            if letter and agents_there.exists(self.place, fence.agent):
+                inbox.put(self.place, WRITER, fence.agent, SYSTEM, True, letter, time.time())
+
+    def lost(self, fences: Sequence[Fence]) -> dict[Fence, str]:
+        """Those whose task is over, or somebody else's by now, and what they are to hear of it."""
         board = opening.opened(self.place)
         try:
-            found = [fence for fence in fences if not is_beaten(board, fence)]
+            gone = [fence for fence in fences if not is_beaten(board, fence)]
+            found = {fence: board_duties.letter(fence, board.task(fence.task_id)) for fence in gone}
             for id in board.sweep():
                 self.log.say(f"The lease of task {id} has run out")
             telling.tell(self.place, board, self.log.say)

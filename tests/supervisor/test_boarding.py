@@ -294,3 +294,34 @@ def test_the_whole_way(
     assert not Path(repo.agent_dir("w1")).exists()
     assert git(repo.root, "branch", "--list", "agent/*") == ""
     assert status(board, "next") == "ready"
+
+
+def test_an_agent_whose_task_was_taken_back_is_told_once(repo: places.Place, board: Board, watched: Watched) -> None:
+    taken(repo, board)
+    watched.look(agent("running"))
+    board.take_back("it", "somebody else shall do it")
+
+    for _ in range(3):
+        watched.look(agent("running"), after=board_duties.BEAT)
+
+    [letter] = letters(repo)
+    assert letter.startswith("[ib] The task it is not yours any more: it is ready. Stop working on it")
+
+
+def test_an_agent_that_ended_its_task_itself_is_told_nothing(
+    repo: places.Place, board: Board, watched: Watched
+) -> None:
+    taken(repo, board)
+    watched.look(agent("running"))
+    fence = boarders.fence_of(repo, "w")
+    assert fence is not None
+    board.done([fence], "by hand")
+
+    watched.look(agent("running"), after=board_duties.BEAT)
+
+    assert letters(repo) == []
+
+
+def letters(place: places.Place) -> list[str]:
+    path = Path(place.agent_dir("w"), "inbox.jsonl")
+    return [json.loads(line)["msg"] for line in path.read_text().splitlines()] if path.exists() else []
