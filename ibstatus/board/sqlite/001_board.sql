@@ -82,9 +82,10 @@ CREATE TABLE merge_queue (
 );
 CREATE UNIQUE INDEX merge_queue_open ON merge_queue (task) WHERE status <> 'merged' AND abandoned = 0;
 
--- seq is the order of commits: there is one writer at a time.
+-- seq is the order of commits: there is one writer at a time. Never take the newest rows away: AUTOINCREMENT would remember
+-- their numbers, at the price of one more page in each commit.
 CREATE TABLE events (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq INTEGER PRIMARY KEY,
     channel TEXT NOT NULL,
     ts TEXT NOT NULL,
     task_id TEXT,
