@@ -143,6 +143,15 @@ def exists(path: str) -> bool:
     return True
 
 
+def open_in_folder(path: str, flags: int, mode: int = 0o600) -> int:
+    """The folder is made when it is missing: asked for only then, because it seldom is."""
+    try:
+        return open(path, flags, mode)
+    except FileNotFoundError:
+        make_dirs(path.rpartition("/")[0])
+        return open(path, flags, mode)
+
+
 def make_dirs(path: str, mode: int = 0o700) -> None:
     """Like `mkdir -p`; only what is missing is made."""
     try:

@@ -90,8 +90,4 @@ def shared(fd: int) -> bool:
 
 
 def opened(path: str) -> int:
-    try:
-        return disk.open(path, FLAGS, 0o600)
-    except FileNotFoundError:
-        disk.make_dirs(path.rpartition("/")[0])
-        return disk.open(path, FLAGS, 0o600)
+    return disk.open_in_folder(path, FLAGS)
