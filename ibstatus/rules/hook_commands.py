@@ -15,6 +15,8 @@ GONE = "ib's guard cannot run (ib was moved or removed), so nothing is allowed. 
 PLUGIN = '"${CLAUDE_PLUGIN_ROOT}/hooks/run"'
 TITLES = "notify-tmux"
 IN_TMUX = '[ -n "$TMUX_PANE" ] && '
+SETTINGS = "${CLAUDE_PROJECT_DIR%/repo}/../$IB_AGENT_ID/settings.local.json"
+IN_AGENT = f'[ -e "${{IB_AGENT_ID:+{SETTINGS}}}" ]'
 
 Program = tuple[str, str]
 
@@ -26,14 +28,21 @@ def started(program: Program, hook: str, *args: str) -> str:
 
 
 def quiet(program: Program, hook: str, *args: str) -> str:
-    """A hook that may only add: whatever happens to it, the session goes on as if it were not there."""
-    run = started(program, hook, *map(quoted, args))
-    return f"{{ {only_if(hook)}[ -r {quoted(program[1])} ] && {run}; cat >/dev/null; }} 2>/dev/null; exit 0{MARK}"
+    """A hook that may only add: whatever happens to it, the session goes on as if it were not there. Without `args` it
+    is the primary's."""
+    run = f"{in_tmux(hook)}[ -r {quoted(program[1])} ] && {started(program, hook, *map(quoted, args))}"
+    return f"{{ {run if args else of_primary(run)}; cat >/dev/null; }} 2>/dev/null; exit 0{MARK}"
 
 
-def only_if(hook: str) -> str:
+def in_tmux(hook: str) -> str:
     """Out of tmux there is no window, and nothing is started for it."""
     return IN_TMUX if hook == TITLES else ""
+
+
+def of_primary(run: str) -> str:
+    """An agent's client reads the main checkout's settings too: nothing is started for what its own hooks do. A test of
+    the shell, at every tool call of every agent; `Event.is_doubled` judges what it cannot see."""
+    return f"{IN_AGENT} || {{ {run}; }}"
 
 
 def bell(program: Program, hook: str, *, client: bool = False) -> str:
@@ -41,7 +50,7 @@ def bell(program: Program, hook: str, *, client: bool = False) -> str:
 
     It has no pipe of the client in its hands but stdin: a waiter that is left behind must not keep one open."""
     run = started(program, hook, *(['"$PPID"'] if client else []))
-    judged = f"c=0; [ -r {quoted(program[1])} ] && {{ {run}; c=$?; }}; cat"
+    judged = "c=0; " + of_primary(f"[ -r {quoted(program[1])} ] && {{ {run}; c=$?; }}") + "; cat"
     ring = f'[ "$c" = {words.RING} ] && {{ echo {quoted(RUNG)} >&2; exit 2; }}'
     return f"{{ {judged}; }} >/dev/null 2>&1; {ring}; exit 0{MARK}"
 
@@ -64,13 +73,14 @@ def strict(run: str, no: str) -> str:
 def of_plugin(hook: str) -> str:
     """The same for the plugin, where `hooks/run` looks for the program. It may be half written by an update, and a
     shell that cannot read a script exits 2: so the line judges it as well."""
-    return f"{{ {only_if(hook)}[ -r {PLUGIN} ] && sh {PLUGIN} {hook}; cat >/dev/null; }} 2>/dev/null; exit 0{MARK}"
+    run = of_primary(f"{in_tmux(hook)}[ -r {PLUGIN} ] && sh {PLUGIN} {hook}")
+    return f"{{ {run}; cat >/dev/null; }} 2>/dev/null; exit 0{MARK}"
 
 
 def bell_of_plugin(hook: str, *, client: bool = False) -> str:
     """Told by its words that it rings: 2 is also what a shell exits with that trips over the script."""
     run = f"sh {PLUGIN} {hook}" + (' "$PPID"' if client else "")
-    said = f"said=; [ -r {PLUGIN} ] && said=$({run} 2>&1 >/dev/null); cat >/dev/null"
+    said = "said=; " + of_primary(f"[ -r {PLUGIN} ] && said=$({run} 2>&1 >/dev/null)") + "; cat >/dev/null"
     ring = "case $said in '[ib] '*) printf '%s\\n' \"$said\" >&2; exit 2;; esac"
     return f"{{ {said}; }} 2>/dev/null; {ring}; exit 0{MARK}"
 

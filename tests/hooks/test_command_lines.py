@@ -255,6 +255,43 @@ def test_out_of_tmux_nothing_is_started_for_a_title(shell: str, installed: Insta
 
 
 @sized
+def test_in_an_agent_nothing_is_started_for_the_primary(shell: str, installed: Installed, data: bytes) -> None:
+    """Its client runs both: the hooks of its own settings, and those of the main checkout's."""
+    started = installed.folder.parent / "started"
+    installed.script(f'echo "$@" >>"{started}"; cat >/dev/null; exit {words.RING}')
+    agent = installed.folder.parent / "an $(agent)" / "a-1"
+    (agent / "repo").mkdir(parents=True)
+    env = {**os.environ, "IB_AGENT_ID": "a-1", "CLAUDE_PROJECT_DIR": str(agent / "repo"), "TMUX_PANE": "%1"}
+    program = installed.program
+    doubled = [
+        hook_commands.quiet(program, "inject-status"),
+        hook_commands.quiet(program, "notify-tmux"),
+        hook_commands.bell(program, "queue-changed"),
+    ]
+    elsewhere = (
+        env,  # it has no settings of its own yet
+        {**env, "IB_AGENT_ID": ""},
+        {**env, "IB_AGENT_ID": "a-2"},
+        {**env, "CLAUDE_PROJECT_DIR": "/"},
+        {key: value for key, value in env.items() if key != "IB_AGENT_ID"},
+        {key: value for key, value in env.items() if key != "CLAUDE_PROJECT_DIR"},
+    )
+
+    for number, other in enumerate(elsewhere):
+        if number == 1:
+            (agent / "settings.local.json").write_text("{}")
+        for line in doubled:
+            assert run(shell, line, data, env=other).wrote_all
+    assert len(started.read_text().splitlines()) == len(elsewhere) * len(doubled)
+    started.unlink()
+    for line in doubled:
+        assert run(shell, line, data, env=env) == Ended(0, "", "", True)
+    assert not started.exists()
+    assert run(shell, hook_commands.quiet(program, "inject-status", "a-1"), data, env=env) == Ended(0, "", "", True)
+    assert started.read_text().endswith(" inject-status a-1\n")
+
+
+@sized
 def test_only_one_exit_code_rings(shell: str, installed: Installed, data: bytes) -> None:
     installed.script(f"echo not this >&2; echo nor this; exit {words.RING}")
 
