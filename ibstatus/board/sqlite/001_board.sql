@@ -34,8 +34,9 @@ CREATE TABLE tasks (
     CHECK (status <> 'ready' OR attempt < max_attempts),
     CHECK (status <> 'ready' OR requires_approval = 0 OR approved_by IS NOT NULL)
 );
-CREATE INDEX tasks_ready ON tasks (priority DESC, n, project_id, capability) WHERE status = 'ready';
-CREATE INDEX tasks_claimed ON tasks (lease_end) WHERE status = 'claimed';
+-- Those to claim and those that are claimed, side by side: a claim writes one page of one index, and so does its end.
+CREATE INDEX tasks_open ON tasks (status, priority DESC, n, project_id, capability)
+WHERE status = 'ready' OR status = 'claimed';
 
 -- Beside the tasks, so that a claim need not write a long text again.
 CREATE TABLE bodies (n INTEGER PRIMARY KEY REFERENCES tasks, body TEXT NOT NULL);

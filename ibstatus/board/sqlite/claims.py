@@ -21,7 +21,7 @@ WHERE n = ?
 """
 # However many tasks there are, those that are claimed are few.
 RUN_OUT = """
-SELECT n, id FROM tasks INDEXED BY tasks_claimed
+SELECT n, id FROM tasks INDEXED BY tasks_open
 WHERE status = 'claimed' AND (lease_end <= ? OR lease_boot <> ?) ORDER BY n
 """
 # Out of an agent's hands without success: another attempt while there is one, else it has failed.

@@ -93,6 +93,7 @@ class Connection:
 
     def close(self) -> None:
         self.sql.close()
+        self.gate.close()
 
 
 def make_private(path: str) -> None:

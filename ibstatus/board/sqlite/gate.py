@@ -11,30 +11,56 @@ from ibstatus.store import disk, locks
 class Gate:
     """`path` is the inner lock; a kill gives both back."""
 
+    __slots__ = ("inner", "outer")
+
+    def __init__(self, path: str) -> None:
+        self.inner = Latch(path)
+        self.outer = Latch(path + "-next")
+
+    def __enter__(self) -> "Gate":
+        self.outer.take()
+        try:
+            self.inner.take()
+        finally:
+            self.outer.give()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.inner.give()
+
+    def close(self) -> None:
+        self.inner.shut()
+        self.outer.shut()
+
+
+class Latch:
+    """A lock whose file stays open. It is not to be carried over a fork, which would share it."""
+
     __slots__ = ("fd", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.fd = -1
 
-    def __enter__(self) -> "Gate":
-        outer = taken(self.path + "-next")
+    def take(self) -> None:
+        if self.fd < 0:
+            self.fd = locks.opened(self.path)
         try:
-            self.fd = taken(self.path)
-        finally:
-            disk.close(outer)
-        return self
+            disk.flock(self.fd, disk.LOCK_EX)
+        except BaseException:
+            self.shut()
+            raise
 
-    def __exit__(self, *exc: object) -> None:
+    def give(self) -> None:
+        """However that ends, it is free: closing gives back what could not be unlocked."""
+        try:
+            disk.flock(self.fd, disk.LOCK_UN)
+        except BaseException as error:
+            self.shut()
+            if not isinstance(error, OSError):
+                raise
+
+    def shut(self) -> None:
         fd, self.fd = self.fd, -1
-        disk.close(fd)
-
-
-def taken(path: str) -> int:
-    fd = locks.opened(path)
-    try:
-        disk.flock(fd, disk.LOCK_EX)
-    except BaseException:
-        disk.close(fd)
-        raise
-    return fd
+        if fd >= 0:
+            disk.close(fd)
