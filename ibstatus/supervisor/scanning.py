@@ -204,7 +204,7 @@ class Scanner:
             wanted.append((target, pane, screen))
         else:
             self.settled = min(self.settled, screen.again or self.settled)
-            return self.unchanged(target, pane, screen, now)
+            return self.ask(target, pane, screen, now)
         return False
 
     def gone(self, target: Target, pane: Seen | None, now: Clock) -> bool:
@@ -216,8 +216,8 @@ class Scanner:
             return target.is_ours and shown is not None and not is_over(shown)
         return self.note(target, found, now)
 
-    def unchanged(self, target: Target, pane: Seen, screen: Screen, now: Clock) -> bool:
-        """Nothing new on its screen; where there should be, and now and then elsewhere, its processes are asked."""
+    def ask(self, target: Target, pane: Seen, screen: Screen, now: Clock) -> bool:
+        """Its processes: where there should be something new on its screen and is not, and now and then elsewhere."""
         sight = self.sights[target.agent]
         if now.mono < screen.suspected or not self.may_ask(target, sight, now):
             return False
@@ -255,9 +255,10 @@ class Scanner:
         before = self.sights.get(target.agent)
         if crc == screen.crc and before is not None and before.shown is not None:
             self.sights[target.agent] = before._replace(seen=now.wall)
-            return self.unchanged(target, pane, screen, now)
+            return self.ask(target, pane, screen, now)
         screen.crc = crc
-        return self.note(target, parsed(target, data, now.wall, self.rules), now)
+        changed = self.note(target, parsed(target, data, now.wall, self.rules), now)
+        return self.ask(target, pane, screen, now) or changed
 
     def note(self, target: Target, found: Sight, now: Clock) -> bool:
         before = self.sights.get(target.agent)

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,12 @@ class Watched:
     def is_now(self, look: Callable[[], dict[str, Any]], state: str, reason: str) -> bool:
         return is_so(look(), state, reason)
 
+    def takes_a_turn(self) -> None:
+        """From its prompt to its end; it waits before and afterwards."""
+        began = time.time()
+        self.prompt()
+        self.until(lambda: is_so(self.published(), "waiting", "input") and self.published()["since"] > began)
+
     def esc(self, what: str) -> dict[str, Any]:
         """Pressed again if the client has not taken it: a dialog that has just opened may not."""
         deadline = time.monotonic() + LONGEST
@@ -174,7 +181,8 @@ class Watched:
 
     def go_on(self) -> None:
         for process in self.family():
-            os.kill(process.pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # a command of the client's that has ended meanwhile
+                os.kill(process.pid, signal.SIGCONT)
 
 
 def is_so(found: dict[str, Any], state: str, reason: str) -> bool:
@@ -228,8 +236,7 @@ def compacting(at: Watched) -> None:
         else:
             at.esc(what)
         at.model.summary.set()
-        at.prompt()
-        at.until(lambda: at.screen().count("● WAITING") and at.published()["state"] == "waiting")
+        at.takes_a_turn()
 
 
 def asking(at: Watched) -> None:

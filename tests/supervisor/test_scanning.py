@@ -277,6 +277,18 @@ def test_memory_is_flat_and_a_quiet_tick_touches_no_file(scan: Scan, screens: No
     assert faults.seen == 0
 
 
+def test_one_at_rest_that_stops_right_after_it_has_drawn_is_seen_at_the_first_look(scan: Scan, screens: None) -> None:
+    scan.add("a", published="waiting")
+    shell = psutil.Process(int(scan.tmux("display-message", "-p", "-t", "=ittybitty-0-a:", "#{pane_pid}")))
+    until(shell.children)
+    shell.children()[0].suspend()
+    other(scan)
+
+    assert scan.tick()
+
+    assert scan.scanner.sights["a"].suspended
+
+
 def test_after_sleep_everything_is_captured_again(scan: Scan, screens: None) -> None:
     scan.add("a")
     other(scan)
