@@ -28,7 +28,8 @@ def approve(task: str, by: str, json: bool) -> int:
     """
     with at_desk() as desk:
         found = desk.board.approve(op.meant(desk, task), op.name(desk.caller, by))
-    return told(found, json, f"Approved, {board_text.status(found)}")
+    what = "Approved" if found.requires_approval else "It needs no approval"
+    return told(found, json, f"{what}, {board_text.status(found)}")
 
 
 @click.command(short_help="Take a task off the board: nobody shall do it")

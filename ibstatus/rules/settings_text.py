@@ -7,6 +7,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# In a URL any letter may stand as its code.
+PASSWORD = "".join(f"(?:{letter}|%{ord(letter):x}|%{ord(letter.upper()):x})" for letter in "password")
+
 
 def bare(value: "Any") -> str:
     """For scripts: a string as it is, anything else as JSON, nothing when unset."""
@@ -44,7 +47,7 @@ def masked(dsn: str) -> str:
         slashes, user = login[: len(login) - len(login.lstrip("/"))], login.lstrip("/").partition(":")
         dsn = f"{begin}:{slashes}{user[0]}:***@{host}" if slashes == "//" and user[1] else dsn
         dsn = dsn if slashes == "//" else f"{begin}:***@{host}"
-    return re.sub(r"(?i)(password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|.*?)(?=&|#|\s+\w+\s*=|\s*$)", r"\1***", dsn)
+    return re.sub(rf"(?i)({PASSWORD}\s*=\s*)(?:'(?:[^'\\]|\\.)*'|.*?)(?=&|#|\s+\w+\s*=|\s*$)", r"\1***", dsn)
 
 
 def problems(layer: Layer) -> list[str]:

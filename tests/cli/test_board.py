@@ -85,6 +85,7 @@ def test_a_draft_an_approval_and_a_change_of_mind(board: Faces) -> None:
 
     assert board("publish", draft).out == f"Published, ready: {draft}\n"
     assert board("approve", asks["id"], "--by", "boss").out == f"Approved, ready: {asks['id']}\n"
+    assert board("approve", draft, "--by", "boss").out == f"It needs no approval, ready: {draft}\n"
     assert board.json("show", asks["id"])["approved_by"] == "boss"
     assert board("depend", draft, asks["id"]).out == f"Pending (after {asks['id']}): {draft}\n"
     assert board("depend", draft, asks["id"], "--not").out == f"Ready: {draft}\n"

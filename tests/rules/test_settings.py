@@ -188,6 +188,8 @@ class TestWhatIsShown:
             ("postgres://u:x/secret@h/db", "postgres://u:***@h/db"),
             ("postgresql://u@h/db?sslpassword=secret#x", "postgresql://u@h/db?sslpassword=***#x"),
             ("u:secret@h", "u:***@h"),
+            ("postgres://h/db?%70assword=secret&x=1", "postgres://h/db?%70assword=***&x=1"),
+            ("postgres://h/db?sslp%61%73SWOR%44=secret#", "postgres://h/db?sslp%61%73SWOR%44=***#"),
             ("service=tasks", "service=tasks"),
         ],
     )
