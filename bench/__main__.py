@@ -1,4 +1,6 @@
-"""Run the measurements and print them as the README's table:  python -m bench [--readme] [PART]...
+"""Run the measurements and print them as a table:  python -m bench [--write] [PART]...
+
+--write puts them into docs/measured.md, and those that the README shows into that.
 
 The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn scan tick listing latency states
 titles board board-postgres board-merge sim.
@@ -58,7 +60,8 @@ PARTS = {
     "board-merge": board_merge.measure,
     "sim": sim.measure,
 }
-README = Path(__file__).resolve().parent.parent / "README.md"
+PROJECT = Path(__file__).resolve().parent.parent
+ALL, SHOWN = PROJECT / "docs" / "measured.md", PROJECT / "README.md"
 
 
 def main(words: list[str]) -> int:
@@ -69,20 +72,22 @@ def main(words: list[str]) -> int:
         rows += PARTS[name]()
     table = ground.table(rows)
     print(table)
-    if "--readme" in words:
-        write_down(table)
+    if "--write" in words:
+        write_down(ALL, table, adds=True)
+        write_down(SHOWN, table, adds=False)
     return 0 if all(row.holds for row in rows) else 1
 
 
-def write_down(table: str) -> None:
-    """What was measured now; the rows of parts that were not asked for stay."""
-    text = README.read_text(encoding="utf-8")
+def write_down(path: Path, table: str, *, adds: bool) -> None:
+    """What was measured now; the lines of parts that were not asked for stay."""
+    text = path.read_text(encoding="utf-8")
     known = re.search(r"<!-- bench -->\n(.*?)<!-- /bench -->", text, flags=re.S)
     rows = {line.split("|")[1]: line for line in (known[1] if known else "").splitlines()}
-    rows |= {line.split("|")[1]: line for line in table.splitlines()}
-    table = "\n".join(rows.values())
-    marked = re.sub(r"(<!-- bench -->\n).*?(<!-- /bench -->)", lambda m: m[1] + table + "\n" + m[2], text, flags=re.S)
-    README.write_text(marked, encoding="utf-8")
+    now = {line.split("|")[1]: line for line in table.splitlines()}
+    rows |= now if adds else {what: now[what] for what in rows if what in now}
+    lines = "\n".join(rows.values())
+    marked = re.sub(r"(<!-- bench -->\n).*?(<!-- /bench -->)", lambda m: m[1] + lines + "\n" + m[2], text, flags=re.S)
+    path.write_text(marked, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ def cut(server: Server) -> Row:
     missing = sum(len(set(written) - set(follower.seen)) for follower in followers)
     doubled = sum(len(follower.seen) - len(set(follower.seen)) for follower in followers)
     ordered = all(follower.seen == sorted(follower.seen) for follower in followers)
-    what = f"{len(written):,} events to {FOLLOWERS} followers while {cuts:,} connections are cut"
-    figure = f"{missing} missing, {doubled} doubled, {'in order' if ordered else 'NOT in order'}"
+    what = f"{len(written):,} events to {FOLLOWERS} followers while connections are cut"
+    figure = f"{missing} missing, {doubled} doubled, {'in order' if ordered else 'NOT in order'} ({cuts:,} cuts)"
     return Row(what, figure, "0, 0, in order", len(written) == EVENTS and missing == doubled == 0 and ordered)
 
 
@@ -62,9 +62,9 @@ def killed(server: Server) -> Row:
         for child in children:
             child.result()
         told = [event.task_id for event in board.events(0, 10**6, ["task_done"])]
-    what = f"{TASKS:,} tasks done by {CLAIMERS} claimers, {kills} of them killed in the middle"
+    what = f"{TASKS:,} tasks done by {CLAIMERS} claimers that are killed and started again"
     lost, twice = TASKS - len(set(told)), len(told) - len(set(told))
-    return Row(what, f"{lost} lost, {twice} done twice", "0, 0", lost == twice == 0)
+    return Row(what, f"{lost} lost, {twice} done twice ({kills} kills)", "0, 0", lost == twice == 0)
 
 
 def work_all(dsn: str) -> None:

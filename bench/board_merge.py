@@ -41,8 +41,8 @@ def one_way(branches: int, linear: bool) -> Row:
     left = sum(entry.status != "merged" for entry in entries)
     how = "as a line" if linear else "as merge commits"
     return Row(
-        f"{branches} branches merged {how} by {MERGERS} mergers, {kills} of them killed",
-        f"{once} merged once, {left} left, {odd} files changed in the checkout; {spent:.0f} s",
+        f"{branches} branches merged {how} by {MERGERS} mergers that are killed and started again",
+        f"{once} merged once, {left} left, {odd} files changed in the checkout ({kills} kills); {spent:.0f} s",
         f"{branches}, 0, 0",
         (once, left, odd) == (branches, 0, 0),
     )

@@ -70,5 +70,5 @@ def verdict(heard: list[Heard]) -> Row:
     for one in wrong:
         print(one)
     vain = sum(one.in_vain for one in heard)
-    what = f"{len(heard)} messages in one session, Esc, subagents, one kill -9 ({vain} told in vain): told once a turn"
-    return Row(what, f"{len(heard) - len(wrong)} of {len(heard)}", "all", not wrong)
+    what = "messages in one session with Esc, subagents, one kill -9: told once a turn"
+    return Row(what, f"{len(heard) - len(wrong)} of {len(heard)} ({vain} told in vain before)", "all", not wrong)

@@ -22,8 +22,8 @@ def measure() -> list[Row]:
     acts = sum(report["acts"].values())
     return [
         Row(
-            f"`ib sim --agents {AGENTS} --hours {HOURS}`, {acts} acts",
-            f"{spent:.0f} s (load before {load:.1f})",
+            f"`ib sim --agents {AGENTS} --hours {HOURS}`",
+            f"{spent:.0f} s for {acts} acts (load before {load:.1f})",
             f"{BAR:.0f} s",
             spent < BAR,
         ),
