@@ -118,6 +118,15 @@ def test_the_database_of_another_program_is_left_alone(path: str) -> None:
         open_board(path)
 
 
+def test_a_folder_in_its_place_says_so(path: str) -> None:
+    Path(path).mkdir()
+
+    with pytest.raises(IbError, match="is no file") as refused:
+        open_board(path)
+
+    assert f"mv {path} {path}.old" in str(refused.value.hint)
+
+
 def test_a_damaged_board_says_so(path: str) -> None:
     board = open_board(path)
     for number in range(200):

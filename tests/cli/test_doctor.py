@@ -449,4 +449,4 @@ class TestBoard:
         )  # fmt: skip
 
         assert "A board on PostgreSQL needs psycopg" in done.stdout
-        assert "pip install 'ibstatus[board]'" in done.stdout
+        assert "pipx inject ibstatus 'psycopg[binary]'; or, without pipx: " in done.stdout

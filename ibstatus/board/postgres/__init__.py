@@ -1,7 +1,11 @@
 """The board on PostgreSQL, for more than one machine. psycopg is loaded here alone, and only when it is asked for."""
 
+import sys
+
 from ibstatus.board.port import Board
-from ibstatus.errors import IbError
+from ibstatus.errors import IbError, quoted
+
+DRIVER = "'psycopg[binary]'"
 
 
 def open_board(dsn: str) -> Board:
@@ -34,6 +38,5 @@ def check_driver() -> None:
     try:
         import psycopg  # noqa: F401
     except ImportError as error:
-        raise IbError(
-            "A board on PostgreSQL needs psycopg", cause=str(error), hint="pip install 'ibstatus[board]'"
-        ) from None
+        hint = f"pipx inject ibstatus {DRIVER}; or, without pipx: {quoted(sys.executable)} -m pip install {DRIVER}"
+        raise IbError("A board on PostgreSQL needs psycopg", cause=str(error), hint=hint) from None

@@ -101,7 +101,9 @@ def make_private(path: str) -> None:
     try:
         disk.close(disk.open(path, disk.O_RDWR | disk.O_CREAT | disk.O_EXCL | disk.O_CLOEXEC, 0o600))
     except FileExistsError:
-        return
+        if not disk.is_file(found(path)):
+            hint = f"move it out of the way: mv {quoted(path)} {quoted(path + '.old')}"
+            raise IbError(f"{path} is no file", hint=hint) from None
     except FileNotFoundError as error:
         raise IbError("There is no folder for the board", cause=str(error), hint="ib init") from error
     except OSError as error:
