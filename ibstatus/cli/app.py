@@ -83,6 +83,7 @@ ALIASES = {"ack": "acknowledge", "ls": "list", "new": "new-agent"}
 class Everything(Lazy):
     table, aliases = COMMANDS, ALIASES
     headings, words = (AGENTS, TALK, BOARD, HISTORY, SETUP, PROOF), "ib"
+    folded = "test-", "What the real functions make of the fixture in a file"
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if self.get_command(ctx, args[0]) is not None and not calling.is_person():

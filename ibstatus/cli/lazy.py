@@ -10,12 +10,14 @@ from ibstatus.cli import output
 
 
 class Lazy(click.Group):
-    """`table`: name → (module of cli, its command, the heading in the help)."""
+    """`table`: name → (module of cli, its command, heading in the help). Those whose names begin with `folded` share
+    one line of it, which says what they are for."""
 
     table: ClassVar[Mapping[str, tuple[str, str, str]]]
     aliases: ClassVar[Mapping[str, str]]
     headings: ClassVar[tuple[str, ...]]
     words: ClassVar[str]
+    folded: ClassVar[tuple[str, str]] = ("", "")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table)
@@ -33,11 +35,18 @@ class Lazy(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        begin, meaning = self.folded
         for heading in self.headings:
-            rows = []
+            rows, alike = [], []
             for name, (_, _, section) in self.table.items():
                 command = self.get_command(ctx, name)
-                if section == heading and command is not None and not command.hidden:
+                if section != heading or command is None or command.hidden:
+                    continue
+                if begin and name.startswith(begin):
+                    alike.append(name.removeprefix(begin))
+                else:
                     rows.append((name, command.get_short_help_str(limit=100)))
+            if alike:
+                rows.append((f"{begin}…", f"{meaning}: {', '.join(alike)}"))
             with formatter.section(heading):
                 formatter.write_dl(rows)
