@@ -18,7 +18,8 @@ from ibstatus.ops.sight import Target
 from ibstatus.rules.duties import Clock
 from ibstatus.store import places
 from ibstatus.supervisor.log import Log
-from ibstatus.supervisor.scanning import LIST, Scanner
+from ibstatus.supervisor.panes import LIST
+from ibstatus.supervisor.scanning import Scanner
 
 BAR, ROUNDS, AGENTS = 2.0, 40, 300
 SCREEN = "printf '> do it\\n\\n● Reading 3 files\\n\\n✻ Pondering… (12s · esc to interrupt)\\n\\n'; exec cat"

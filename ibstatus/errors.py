@@ -33,6 +33,15 @@ def told(error: IbError) -> str:
     return "\n".join(lines) + "\n"
 
 
+def logged(error: Exception) -> str:
+    """For a log: what was expected in its words, a bug of ours with its traceback."""
+    if isinstance(error, IbError | OSError):
+        return getattr(error, "message", "") or str(error)
+    import traceback
+
+    return "".join(traceback.format_exception(error))
+
+
 def quoted(text: object) -> str:
     """For a hint that is pasted into a shell: what a file or an agent put in cannot become a command."""
     word = str(text)

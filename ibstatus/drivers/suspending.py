@@ -1,5 +1,6 @@
 """Is a client stopped (Ctrl-Z, SIGSTOP), or is only its launcher left? Asked of the kernel, in a few reads."""
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,23 +17,26 @@ ENDING = b"session-ended"  # what a launcher runs when its client has ended
 def look(pid: int) -> tuple[bool, bool]:
     """(it is stopped, it is gone), of the client in the pane with this process."""
     try:
-        return is_suspended(pid), is_alone(pid)
+        gone = is_alone(pid)
     except (OSError, ValueError):
-        return False, False
+        gone = False
+    return is_suspended(pid), gone
 
 
 def is_suspended(pid: int) -> bool:
-    """The program of the pane, or what it runs for its terminal: a client under a shell is stopped without it."""
-    for _ in range(DEEPEST):
-        try:
+    """The program of the pane, or what it runs for its terminal: a client under a shell is stopped without it. What has
+    a session of its own is a tool's."""
+    try:
+        session = os.getsid(pid)
+        for _ in range(DEEPEST):
             if status_of(pid) == "T":
                 return True
             below = children_of(pid)
-        except (OSError, ValueError):
-            return False
-        if len(below) != 1:
-            return False
-        pid = below[0]
+            if len(below) != 1 or os.getsid(below[0]) != session:
+                return False
+            pid = below[0]
+    except (OSError, ValueError):
+        pass
     return False
 
 

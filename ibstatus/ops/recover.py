@@ -27,5 +27,6 @@ def everything(place: places.Place, say: Callable[[str], None] = lambda text: No
             continue
         try:
             import_module(f"ibstatus.ops.{module}").recover(operation, say)
-        except (IbError, OSError) as error:
-            say(f"The {operation.kind} of {operation.agent} that was cut off could not be mended: {error}")
+        except Exception as error:
+            why = error if isinstance(error, IbError | OSError) else repr(error)
+            say(f"The {operation.kind} of {operation.agent} that was cut off could not be mended: {why}")

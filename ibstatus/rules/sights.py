@@ -13,9 +13,11 @@ AGAIN = 0.35  # between two looks of a command, for one that is to hold (evidenc
 SOON = 0.4  # a screen that says something else than what is published is looked at again
 DOUBT = 4.0  # for so long; longer than the rule takes that waits longest for a screen (evidence.RESTLESS)
 BRISK, CALM, ASLEEP = 1.0, 1.2, 5.0
-STILL = 0.35  # a screen that has not changed for so long while it should may belong to a client that is stopped or gone
-SUSPECT_EVERY, REST_EVERY = 0.9, 0.6  # so often the processes of such a pane are asked for, and those of one at rest
-AT_REST = 8  # of the latter so many in one tick
+UNMOVED = (
+    0.35  # a screen that stands still for so long while it should not may belong to a client that is stopped or gone
+)
+BUSY_EVERY, REST_EVERY = 0.9, 0.6  # so often the processes of such a pane are asked for, and those of one at rest
+ASKED = 16  # so many in one tick
 SETTLED = 0.05  # tmux counts whole seconds: what changed within the second of a capture shows only in one of the next
 NOT_ASKED = UNSEEN
 STEP = 2.0  # by so much a clock that nobody sets does not drift
@@ -77,7 +79,7 @@ def is_unproven(sight: Sight, told: Told | None, now: float) -> bool:
 
 def is_suspect(sight: Sight, now: float) -> bool:
     """Of an agent that is said to work: does its screen leave open whether it does?"""
-    return sight.suspended or sight.gone or abs(now - sight.changed) >= STILL
+    return sight.suspended or sight.gone or abs(now - sight.changed) >= UNMOVED
 
 
 def has_stepped(before: Clock, now: Clock) -> bool:
@@ -85,9 +87,9 @@ def has_stepped(before: Clock, now: Clock) -> bool:
     return abs((now.wall - before.wall) - (now.boot - before.boot)) > STEP
 
 
-def rest(agents: int) -> float:
-    """Seconds until one at rest has its turn again."""
-    return max(REST_EVERY, BRISK * agents / AT_REST)
+def turn(agents: int, *, is_busy: bool) -> float:
+    """Seconds until one's processes are asked for again: of many each has its turn."""
+    return max(BUSY_EVERY if is_busy else REST_EVERY, BRISK * agents / ASKED)
 
 
 def settled_in(wall: float) -> float:

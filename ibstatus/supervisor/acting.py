@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ibstatus.errors import IbError
+from ibstatus.errors import logged
 from ibstatus.model.records import Agent
 from ibstatus.ops import hide, node, session_end
 from ibstatus.ops import recover as recovery
@@ -25,8 +25,8 @@ def tidy(place: places.Place, agents: Sequence[Agent], now: float) -> list[str]:
     for name, part in zip(PARTS, parts, strict=True):
         try:
             part()
-        except (OSError, IbError) as error:
-            said.append(f"{name}: {getattr(error, 'message', '') or error}")
+        except Exception as error:
+            said.append(f"{name}: {logged(error)}")
     return said
 
 

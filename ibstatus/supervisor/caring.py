@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ibstatus.errors import IbError
+from ibstatus.errors import logged
 from ibstatus.model.records import Agent
 from ibstatus.rules.duties import Clock
 from ibstatus.store import places
@@ -46,12 +46,15 @@ class Caring:
         self.part("compacting", lambda: self.time(self.compacting.look(agents, now.mono)))
         self.part("boarding", lambda: self.time(self.boarding.look(agents, now.mono)))
 
+    def close(self) -> None:
+        self.part("errands", self.errands.close)
+
     def part(self, name: str, work: Callable[[], None]) -> None:
         """One that fails does not keep the others from their turn."""
         try:
             work()
-        except (OSError, IbError, ValueError, KeyError) as error:
-            self.log.complain(name, f"{name}: {error}")
+        except Exception as error:
+            self.log.complain(name, f"{name}: {logged(error)}")
         else:
             self.log.complain(name, "")
 

@@ -51,29 +51,31 @@ class Compacting:
         name, since = agent.id, agent.since or 0.0
         before = self.checked.get(name)
         tries = before[1] if before is not None and before[0] == since else 0
-        self.checked[name] = (since, tries + 1, mono + PAUSE)
         known = self.noticing.record.agents.get(name)
         compacted = known is not None and known.compacted
 
         def errand() -> Callable[[], None] | None:
             full = self.percent(name)
             if full is None or full < threshold or compacted:
-                self.checked[name] = (since, 0, 0.0)
-                return (lambda: self.note(name, False)) if full is not None and full < threshold else None
+                return lambda: self.settle(name, since, False if full is not None and full < threshold else None)
             if inbox.unread(self.place, name).ids:
                 return None
             from ibstatus.ops import command  # it loads what types
 
             if command.compact(self.place, name) != "delivered":
                 return None
+            return lambda: self.settle(name, since, True)
+
+        if self.errands.add("compact " + name, errand):
+            self.checked[name] = (since, tries + 1, mono + PAUSE)
+
+    def settle(self, name: str, since: float, compacted: bool | None) -> None:
+        """This rest needs no other look; None: nothing new is known."""
+        if self.checked.get(name, (since,))[0] == since:
             self.checked[name] = (since, 0, 0.0)
-            return lambda: self.note(name, True)
-
-        self.errands.add("compact " + name, errand)
-
-    def note(self, name: str, compacted: bool) -> None:
-        self.noticing.change(name, compacted=compacted)
-        self.noticing.save()
+        if compacted is not None:
+            self.noticing.change(name, compacted=compacted)
+            self.noticing.save()
 
     def percent(self, name: str) -> float | None:
         known = meta.read(self.place, name)

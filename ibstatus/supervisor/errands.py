@@ -1,14 +1,14 @@
 """What takes long is done beside the loop: one errand after the other, each by its name, one failure a log line."""
 
 import threading
-import traceback
 from collections import deque
 from collections.abc import Callable
 
-from ibstatus.errors import IbError
+from ibstatus.errors import logged
 from ibstatus.supervisor.log import Log
 
 Done = Callable[[], None]
+LAST = 6.0  # seconds; longer than it takes to type to an agent and see that it was heard
 
 
 class Errands:
@@ -57,15 +57,21 @@ class Errands:
         try:
             done = errand()
         except Exception as error:
-            known = isinstance(error, OSError | IbError)
-            self.log.complain(name, f"{name}: {error if known else traceback.format_exc()}")
+            self.log.complain(name, f"{name}: {logged(error)}")
             return
         self.log.complain(name, "")
         if done is not None:
             self.done.append(done)
 
-    def wait(self) -> None:
-        """To the end of all of them; for tests and for a last look."""
+    def wait(self, seconds: float | None = None) -> None:
+        """To the end of all of them, or so long."""
         thread = self.thread
         if thread is not None:
-            thread.join()
+            thread.join(seconds)
+
+    def close(self) -> None:
+        """The one that runs comes to its end, and counts; no other begins."""
+        with self.lock:
+            self.waiting.clear()
+        self.wait(LAST)
+        self.collect()

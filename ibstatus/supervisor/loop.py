@@ -64,8 +64,13 @@ class Supervisor:
                     watching.follow()
         finally:
             watching.close()
-            self.publisher.scanner.close()
+            self.close()
         return self.ended
+
+    def close(self) -> None:
+        """Before the lock is given back: what is still being typed is noted, or the next of us would type it again."""
+        self.publisher.scanner.close()
+        self.caring.close()
 
     def rest(self, watching: Watching, wait: float) -> None:
         """Until there is news or the next look is due; meanwhile the scan ticks, and what it sees is news, too."""
@@ -266,7 +271,7 @@ def once(place: places.Place) -> str | None:
         try:
             supervisor.look(at_once=True)
         finally:
-            supervisor.publisher.scanner.close()
+            supervisor.close()
         if supervisor.displaced:
             time.sleep(DISPLACED_AFTER[0])
             acting.look_at_displaced(place, time.time())

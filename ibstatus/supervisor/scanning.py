@@ -3,43 +3,32 @@
 import traceback
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ibstatus.drivers import suspending
-from ibstatus.drivers.tmux_control import WATCH, Connection
+from ibstatus.drivers.tmux_control import Connection
 from ibstatus.model.records import Agent
-from ibstatus.ops.sight import Target, parsed, text_of
+from ibstatus.ops.sight import Target, parsed
 from ibstatus.rules import sights
 from ibstatus.rules.duties import Clock
 from ibstatus.rules.fleet import is_over, is_young
 from ibstatus.rules.sights import Sight
 from ibstatus.store import places, screen_rules
 from ibstatus.supervisor.log import Log
-
-FIELDS = ("@ib_session", "pane_id", "window_activity", "pane_dead", "pane_pid", "session_name")
-LIST = 'list-panes -a -F "' + "\t".join(f"#{{{field}}}" for field in FIELDS) + '"'
-
-
-class Seen(NamedTuple):
-    """One pane as the list has it: equal tuples, nothing has changed. `marked`: ib has made it."""
-
-    id: str
-    activity: str
-    dead: bool
-    pid: int
-    marked: bool = False
+from ibstatus.supervisor.panes import LIST, Seen, panes_of
 
 
 class Screen:
-    """The last capture of one pane: its checksum, when (monotonic) it is taken once more, when it was suspected."""
+    """The last capture of one pane: its checksum, when (monotonic) it is taken once more, and when its processes may be
+    asked for."""
 
-    __slots__ = ("again", "crc", "pane", "suspected")
+    __slots__ = ("again", "ask_at", "crc", "pane")
 
     def __init__(self) -> None:
         self.pane: Seen | None = None
         self.crc = -1
         self.again = 0.0
-        self.suspected = 0.0
+        self.ask_at = 0.0
 
 
 Wanted = tuple[Target, Seen, Screen]
@@ -70,7 +59,7 @@ class Scanner:
         self.sights: dict[str, Sight] = {}
         self.screens: dict[str, Screen] = {}
         self.due = 0.0
-        self.settled, self.resting = float("inf"), 0
+        self.settled, self.asks = float("inf"), 0
         self.captured = 0
 
     def aim(self, targets: Iterable[Target], published: Mapping[str, Agent]) -> None:
@@ -131,7 +120,7 @@ class Scanner:
         for target in self.targets.values():
             by_socket.setdefault(target.socket, []).append(target)
         changed = False
-        self.settled, self.resting = float("inf"), sights.AT_REST
+        self.settled, self.asks = float("inf"), sights.ASKED
         for socket, targets in by_socket.items():
             server = self.servers.get(socket)
             if server is None:
@@ -219,20 +208,20 @@ class Scanner:
     def ask(self, target: Target, pane: Seen, screen: Screen, now: Clock) -> bool:
         """Its processes: where there should be something new on its screen and is not, and now and then elsewhere."""
         sight = self.sights[target.agent]
-        if now.mono < screen.suspected or not self.may_ask(target, sight, now):
+        if now.mono < screen.ask_at or not self.may_ask(target, sight, now):
             return False
-        screen.suspected = now.mono + (sights.SUSPECT_EVERY if target.is_busy else sights.rest(len(self.targets)))
+        screen.ask_at = now.mono + sights.turn(len(self.targets), is_busy=target.is_busy)
         stopped, gone = suspending.look(pane.pid)
         if (stopped, gone) == (sight.suspended, sight.gone):
             return False
         return self.note(target, sight._replace(suspended=stopped, gone=gone, changed=0.0), now)
 
     def may_ask(self, target: Target, sight: Sight, now: Clock) -> bool:
-        """Whoever is said to work; of those at rest a few in each tick."""
-        if target.is_busy:
-            return sights.is_suspect(sight, now.wall)
-        self.resting -= 1
-        return self.resting >= 0
+        """A few in each tick; of those that are said to work only who may not."""
+        if target.is_busy and not sights.is_suspect(sight, now.wall):
+            return False
+        self.asks -= 1
+        return self.asks >= 0
 
     def capture(self, server: Server, wanted: Sequence[Wanted], now: Clock) -> bool:
         if not wanted:
@@ -257,7 +246,11 @@ class Scanner:
             self.sights[target.agent] = before._replace(seen=now.wall)
             return self.ask(target, pane, screen, now)
         screen.crc = crc
-        changed = self.note(target, parsed(target, data, now.wall, self.rules), now)
+        found = parsed(target, data, now.wall, self.rules)
+        if before is not None and (before.suspended or before.gone):  # a resize draws on it, too
+            found = found._replace(suspended=before.suspended, gone=before.gone)
+            screen.ask_at = 0.0
+        changed = self.note(target, found, now)
         return self.ask(target, pane, screen, now) or changed
 
     def note(self, target: Target, found: Sight, now: Clock) -> bool:
@@ -279,21 +272,3 @@ class Scanner:
     def close(self) -> None:
         for server in self.servers.values():
             server.connection.close()
-
-
-def panes_of(listed: bytes) -> tuple[dict[str, Seen], bool]:
-    """By the name that each session was given, and is any of them only a watch?"""
-    marked: dict[str, Seen] = {}
-    others: dict[str, Seen] = {}
-    watched = False
-    for line in text_of(listed).split("\n"):
-        parts = line.split("\t", len(FIELDS) - 1)
-        if len(parts) < len(FIELDS):
-            continue
-        mark, pane, activity, dead, pid, name = parts
-        if name.startswith(WATCH):
-            watched = True
-            continue
-        found = Seen(pane, activity, dead == "1", int(pid) if pid.isdigit() else 0, mark != "")
-        (marked if mark else others).setdefault(mark or name, found)
-    return {**others, **marked}, watched

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,9 +19,11 @@ from ibstatus.board.port import Gone
 from ibstatus.board.sqlite import opening
 from ibstatus.board.sqlite.board import SqliteBoard, open_board
 from ibstatus.board.sqlite.clock import Clock, boot_id
+from ibstatus.board.sqlite.gate import Gate
 from ibstatus.errors import IbError
 from ibstatus.model.board import Claimer, Fence
 from ibstatus.rules import board as rules
+from ibstatus.store import disk
 from tests.board.doing import ANY, BRANCH, add, claim, finish, known, status, told
 from tests.children import Child
 from tests.conftest import PROJECT
@@ -116,6 +118,33 @@ def test_the_database_of_another_program_is_left_alone(path: str) -> None:
 
     with pytest.raises(IbError, match="another program"):
         open_board(path)
+
+
+@pytest.mark.parametrize("broken", [OSError("not now"), KeyboardInterrupt()])
+def test_the_gate_is_free_however_giving_it_back_ends(
+    path: str, monkeypatch: pytest.MonkeyPatch, broken: BaseException
+) -> None:
+    Path(path).parent.joinpath("locks").mkdir(exist_ok=True)
+    lock = str(Path(path).parent / "locks" / "board")
+    one, other = Gate(lock), Gate(lock)
+    flock = disk.flock
+
+    def fails(fd: int, how: int) -> None:
+        if how == disk.LOCK_UN:
+            raise broken
+        flock(fd, how)
+
+    monkeypatch.setattr(disk, "flock", fails)
+    with suppress(KeyboardInterrupt), one:
+        pass
+    monkeypatch.setattr(disk, "flock", lambda fd, how: flock(fd, how if how == disk.LOCK_UN else how | disk.LOCK_NB))
+    with other:  # BlockingIOError, if it were still taken
+        pass
+    other.close()
+    with one:
+        pass
+    one.close()
+    assert (one.inner.fd, one.outer.fd, other.inner.fd) == (-1, -1, -1)
 
 
 def test_a_folder_in_its_place_says_so(path: str) -> None:

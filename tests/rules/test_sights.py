@@ -72,8 +72,8 @@ def test_who_has_just_begun_to_work_is_looked_at_until_the_slowest_rule_has_deci
 def test_a_suspended_client_is_looked_at_briskly_and_one_at_rest_has_its_turn() -> None:
     assert sights.pace([agent("waiting", "suspended")]) == sights.BRISK
     assert sights.pace([agent("stopped")]) == sights.ASLEEP
-    assert sights.rest(1) == sights.REST_EVERY
-    assert sights.rest(800) == 100.0
+    assert (sights.turn(1, is_busy=False), sights.turn(1, is_busy=True)) == (sights.REST_EVERY, sights.BUSY_EVERY)
+    assert sights.turn(800, is_busy=False) == sights.turn(800, is_busy=True) == 50.0
 
 
 def test_the_clock_of_tmux_has_settled_after_the_next_full_second() -> None:

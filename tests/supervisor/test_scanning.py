@@ -289,6 +289,27 @@ def test_one_at_rest_that_stops_right_after_it_has_drawn_is_seen_at_the_first_lo
     assert scan.scanner.sights["a"].suspended
 
 
+@pytest.mark.parametrize("published", ["running", "waiting"])
+def test_a_stopped_client_stays_so_when_something_is_drawn(scan: Scan, screens: None, published: str) -> None:
+    """The terminal echoes what a person types; told twice, it would be two episodes."""
+    scan.add("a", published=published)
+    other(scan)
+    shell = psutil.Process(int(scan.tmux("display-message", "-p", "-t", "=ittybitty-0-a:", "#{pane_pid}")))
+    until(shell.children)
+    shell.children()[0].suspend()
+    until(lambda: scan.tick(6) and scan.scanner.sights["a"].suspended)
+
+    for text in ("x", "y"):
+        scan.type("a", text)
+        before = scan.scanner.captured
+        for _ in range(4):
+            scan.tick(0.1)
+            assert scan.scanner.sights["a"].suspended
+        assert scan.scanner.captured > before
+    shell.children()[0].resume()
+    until(lambda: scan.tick() and not scan.scanner.sights["a"].suspended)
+
+
 def test_after_sleep_everything_is_captured_again(scan: Scan, screens: None) -> None:
     scan.add("a")
     other(scan)

@@ -34,7 +34,7 @@ CREATE TABLE tasks (
     CHECK (status <> 'ready' OR attempt < max_attempts),
     CHECK (status <> 'ready' OR requires_approval = 0 OR approved_by IS NOT NULL)
 );
--- Those to claim and those that are claimed, side by side: a claim writes one page of one index, and so does its end.
+-- Those to claim and those that are claimed, side by side: a claim mostly writes one page of one index, and so does its end.
 CREATE INDEX tasks_open ON tasks (status, priority DESC, n, project_id, capability)
 WHERE status = 'ready' OR status = 'claimed';
 

@@ -2,7 +2,8 @@
 
 SQLite's own busy handler starves whoever waits longest. A single flock is won again by who has just given it back,
 before the others are awake; so there are two: who waits for the inner one holds the outer one, and the next wait there.
-Who slips past, because somebody removed the files, meets SQLite's lock: here is order, not safety, and no second look.
+Who slips past, because somebody removed the files that one of us has open, meets SQLite's lock: here is order, not
+safety, and no second look.
 """
 
 from ibstatus.store import disk, locks
@@ -22,7 +23,11 @@ class Gate:
         try:
             self.inner.take()
         finally:
-            self.outer.give()
+            try:
+                self.outer.give()
+            except BaseException:
+                self.inner.shut()
+                raise
         return self
 
     def __exit__(self, *exc: object) -> None:

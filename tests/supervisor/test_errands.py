@@ -1,0 +1,74 @@
+"""What is done beside the loop ends with it, and one part's bug is nobody else's."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from ibstatus.ops import pause, recover
+from ibstatus.rules.duties import Clock
+from ibstatus.store import home, operations, places
+from ibstatus.supervisor import acting
+from ibstatus.supervisor.caring import Caring
+from ibstatus.supervisor.errands import Done, Errands
+from ibstatus.supervisor.log import Log
+from tests.until import until
+
+
+def test_at_the_end_the_one_that_runs_counts_and_no_other_begins(tmp_path: Path) -> None:
+    errands, go, told = Errands(Log(str(tmp_path / "log"))), threading.Event(), list[str]()
+
+    def slow() -> Done:
+        go.wait(20)
+        return lambda: told.append("first")
+
+    errands.add("first", slow)
+    until(lambda: errands.running == "first")
+    errands.add("second", lambda: lambda: told.append("second"))
+    threading.Timer(0.05, go.set).start()
+    errands.close()
+
+    assert told == ["first"]
+    assert not errands.is_busy()
+
+
+def test_a_bug_in_one_part_keeps_no_other_from_its_turn(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.enter(repo)
+    log, turns = repo.home + "/log", list[str]()
+    caring = Caring(repo, Log(log))
+
+    def bug(*given: object) -> None:
+        raise TypeError("a bug of ours")
+
+    monkeypatch.setattr(caring.noticing, "look", bug)
+    monkeypatch.setattr(caring.parking, "look", lambda *given: turns.append("parking"))
+    monkeypatch.setattr(acting, "fold", bug)
+    monkeypatch.setattr(acting, "mend", lambda *given: turns.append("mend"))
+
+    caring.look([], Clock(1.0, 1.0, 1.0))
+    said = acting.tidy(repo, [], 1.0)
+
+    assert turns == ["parking", "mend"]
+    assert "TypeError: a bug of ours" in Path(log).read_text()
+    assert [line for line in said if "a bug of ours" in line]
+
+
+def test_an_operation_that_cannot_be_mended_keeps_no_other(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.enter(repo)
+    mended, said = list[str](), list[str]()
+
+    def mend(op: operations.Operation, say: object) -> None:
+        if op.agent == "a":
+            raise KeyError("no such field")
+        mended.append(op.agent)
+        op.done()
+
+    monkeypatch.setattr(pause, "recover", mend)
+    for agent in ("a", "b"):
+        with operations.begin(repo, "pause", agent):
+            pass  # as if it had been killed here
+
+    recover.everything(repo, said.append)
+
+    assert mended == ["b"]
+    assert said == ["The pause of a that was cut off could not be mended: KeyError('no such field')"]
