@@ -12,7 +12,7 @@ from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.ops import attend, authority, fleet, pause, slots, spawn_plan, start
 from ibstatus.ops import recover as recovering
-from ibstatus.rules import ages, identity, recovery, transcript
+from ibstatus.rules import ages, evidence, identity, limits, recovery, transcript
 from ibstatus.rules import authority as family
 from ibstatus.rules import fleet as judging
 from ibstatus.store import config, disk, episodes, events, home, operations, places, snapshot
@@ -80,7 +80,7 @@ def interrupted(place: places.Place) -> dict[str, float]:
     nothing yet leaves no trace of it in its conversation."""
     known = snapshot.read(place, ibstatus.__version__)
     agents = known[0].agents if known is not None else []
-    return {one.id: one.since or 0.0 for one in agents if one.note == recovery.INTERRUPTED}
+    return {one.id: one.since or 0.0 for one in agents if one.note == evidence.INTERRUPTED}
 
 
 def read(place: places.Place, one: files.Record, last: recovery.Heard, halted: float) -> tuple[str, str]:
@@ -88,7 +88,7 @@ def read(place: places.Place, one: files.Record, last: recovery.Heard, halted: f
     if last.state not in ("running", "compacting"):
         return "", ""
     if 0.0 < last.at <= halted:
-        return "waiting", recovery.INTERRUPTED
+        return "waiting", evidence.INTERRUPTED
     path = clients.of(one.meta).transcript_of(place, one.id)
     found = transcript.ending(transcripts.tail(path).data) if path else None
     if found is None or not found[0] or (ages.epoch(found[2]) or 0.0) < last.at - recovery.AHEAD:
@@ -102,7 +102,7 @@ def parked_until(place: places.Place, now: float) -> str:
     park = known.park if known is not None else None
     if park is None or park.until <= now:
         return ""
-    return time.strftime("%b %d %H:%M" if park.until - now > 43200 else "%H:%M", time.localtime(park.until))
+    return limits.clock(park.until, now)
 
 
 def histories(place: places.Place, records: Sequence[files.Record]) -> dict[str, recovery.Heard]:

@@ -7,7 +7,7 @@ from typing import Any
 from ibstatus.drivers import clients, git, git_worktree
 from ibstatus.model.records import Agent
 from ibstatus.ops import fleet as sights
-from ibstatus.rules import fleet
+from ibstatus.rules import evidence
 from ibstatus.store import agent_log, disk, meta, operations, places, spool
 from ibstatus.store import fleet as files
 
@@ -37,7 +37,7 @@ def note(place: places.Place, agent: str, code: int | None, *, look: bool = True
     uncommitted_too = f"; {len(left)} uncommitted change{'' if len(left) == 1 else 's'}" if left else ""
     agent_log.write(place, agent, f"Session {how}{uncommitted_too}" + (f": {said}" if said else ""), now)
     if left:
-        event = {"kind": "agent.state", "who": agent, "state": "waiting", "reason": fleet.UNCOMMITTED}
+        event = {"kind": "agent.state", "who": agent, "state": "waiting", "reason": evidence.UNCOMMITTED}
     else:
         event = {"kind": "agent.stopped", "who": agent, "reason": "" if code == 0 else how}
     spool.note(place, agent, now, event)

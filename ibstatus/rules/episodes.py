@@ -8,7 +8,6 @@ from ibstatus.model.records import Agent
 
 OLD = 120.0  # what was reached so long before the very first look is no news
 SLACK, SAME = 1.0, 0.01  # seconds between two words on one thing; where it was seen at work in between, none
-AT_WORK = ("running", "creating", "compacting")
 CRASHED = ("was killed", "ended with exit code ")
 LIMITED = (("rate_limited", ""), ("waiting", "limit"))
 INPUT = "waiting:input"

@@ -10,7 +10,8 @@ from typing import NamedTuple
 SESSION, PROCESS, HOOKS, TRANSCRIPT, SCREEN, RECORD = "session", "process", "hooks", "transcript", "screen", "record"
 SUSPENDED, INTERRUPTED = "suspended", "interrupted"
 DIALOGS = ("question", "plan", "permission", "trust", "limit", SUSPENDED)  # nothing goes on until somebody types
-ENDS = ("uncommitted",)
+UNCOMMITTED = "uncommitted"  # its session is over, and work lies in its worktree that no commit has
+ENDS = (UNCOMMITTED,)
 WORKING = ("running", "compacting", "creating")
 
 STOPPED = "the client is suspended (Ctrl-Z)"

@@ -16,7 +16,6 @@ PROMPT = 60
 SAID, LONGEST = 300, 200
 TELLING = (evidence.SCREEN, evidence.PROCESS, evidence.TRANSCRIPT)  # whose notes say what the reason does not
 UNSEEN, BLIND = "tmux does not answer", 2.0
-UNCOMMITTED = "uncommitted"  # its session is over, and work lies in its worktree that no commit has
 
 
 class Told(NamedTuple):
@@ -284,7 +283,7 @@ def marks(meta: Mapping[str, Any]) -> list[str]:
 
 def is_over(agent: Agent) -> bool:
     """Its session has ended."""
-    return agent.state == "stopped" or (agent.state, agent.reason) == ("waiting", UNCOMMITTED)
+    return agent.state == "stopped" or (agent.state, agent.reason) == ("waiting", evidence.UNCOMMITTED)
 
 
 def is_busy(agents: Sequence[Agent]) -> bool:

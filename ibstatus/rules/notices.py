@@ -5,8 +5,8 @@ from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from ibstatus.model.records import Agent
-from ibstatus.rules import fleet, standing
-from ibstatus.rules.episodes import AT_WORK, INPUT, UNSURE, Episode, is_limited, kind_of
+from ibstatus.rules import evidence, fleet, standing
+from ibstatus.rules.episodes import INPUT, UNSURE, Episode, is_limited, kind_of
 
 SYSTEM = "system"
 HOUR = 3600.0
@@ -89,7 +89,7 @@ def one(agent: Agent, by_id: Mapping[str, Agent], view: View, mailed: Container[
     if is_unread(agent, view.rests.get(agent.id, PATIENCE)):
         return None
     if view.episodes[agent.id].kind == INPUT and own:
-        waits = any(child.state in AT_WORK or is_limited(child) for child in own)
+        waits = any(child.state in evidence.WORKING or is_limited(child) for child in own)
         if waits or any(one.id in view.mail or one.id in mailed for one in (agent, *own)):
             return None
     return told(agent, by_id, "waiting", waiting_words(agent), waiting_hook(agent), ())
@@ -167,7 +167,7 @@ def without_phrase(said: str) -> str:
 def waiting_words(agent: Agent) -> str:
     if agent.state == "stopped":
         return stopped_words(agent)
-    if agent.reason == fleet.UNCOMMITTED:
+    if agent.reason == evidence.UNCOMMITTED:
         return f"has ended with uncommitted work; ib resume {agent.id}"
     if agent.reason in ("", standing.INPUT):
         return "is waiting for input" if agent.worker else "is waiting"

@@ -11,8 +11,8 @@ LETTER = (
 
 
 def pause(nudges: int) -> float:
-    """After so many: 1, 2, 4 … 64 minutes."""
-    return min(FIRST * 2.0 ** min(max(nudges, 0), 6), 3840.0)
+    """After so many: 1, 2, 4, 8 and 16 minutes."""
+    return FIRST * 2.0 ** min(max(nudges, 0), MOST - 1)
 
 
 def is_silent(agent: Agent, episode: Episode) -> bool:

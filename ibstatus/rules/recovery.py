@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ibstatus.rules import ages
+from ibstatus.rules import ages, evidence, standing
 
 How = Literal["go on", "wait", "begin"]
 GO_ON: How = "go on"
@@ -18,11 +18,9 @@ PAUSED = "paused"
 BY_US = {PAUSED: "paused", "brought back": "brought back by undo, and not started since"}
 BY_SELF = ("left by /exit", "logged out")
 STARTS = ("trust", "resumed", "uncommitted")  # said of a session, not of a turn
-DIALOGS = ("permission", "question", "plan")
 AHEAD = 1.0  # a note may be a hair younger than what it is of
 SIGNALS = 128
 SHORT = 300.0  # a client that lived longer was past its start, whoever heard of it
-INTERRUPTED = "interrupted"
 
 
 class Heard(NamedTuple):
@@ -194,7 +192,9 @@ def turn_was_over(last: Heard) -> bool:
     """It has answered its task: whatever comes, this is not run again."""
     if last.state == "running":
         return last.reason == "background"
-    return last.state in ("complete", "rate_limited") or (last.state == "waiting" and last.reason not in DIALOGS)
+    return last.state in ("complete", "rate_limited") or (
+        last.state == "waiting" and last.reason not in standing.DIALOGS
+    )
 
 
 def how(seen: Facts) -> How:
@@ -204,14 +204,14 @@ def how(seen: Facts) -> How:
     last = seen.heard
     if is_interrupted(seen):
         return WAIT
-    if last.state in ("running", "compacting", "rate_limited") or last.reason in DIALOGS:
+    if last.state in ("running", "compacting", "rate_limited") or last.reason in standing.DIALOGS:
         return GO_ON
     return WAIT
 
 
 def is_interrupted(seen: Facts) -> bool:
     """Esc fires no hook: whoever pressed it has not said to go on."""
-    return seen.heard.state in ("running", "compacting") and seen.read[1] == INTERRUPTED
+    return seen.heard.state in ("running", "compacting") and seen.read[1] == evidence.INTERRUPTED
 
 
 def was(seen: Facts) -> str:

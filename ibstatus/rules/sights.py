@@ -22,7 +22,6 @@ SETTLED = 0.05  # tmux counts whole seconds: what changed within the second of a
 NOT_ASKED = UNSEEN
 STEP = 2.0  # by so much a clock that nobody sets does not drift
 MOVING = ("creating", "running", "compacting", "rate_limited", "unknown")
-DIALOGS = ("permission", "question", "plan", "trust", "limit", "suspended")
 
 
 class Sight(NamedTuple):
@@ -74,7 +73,7 @@ def is_unproven(sight: Sight, told: Told | None, now: float) -> bool:
     if told is None or sight.shown is None or not sight.shown.idle or now - told.at < evidence.NEWER - AGAIN:
         return False
     working = told.state in evidence.WORKING and told.reason != "background"
-    return working or told.state == "stopped" or (told.state == "waiting" and told.reason in DIALOGS)
+    return working or told.state == "stopped" or (told.state == "waiting" and told.reason in evidence.DIALOGS)
 
 
 def is_suspect(sight: Sight, now: float) -> bool:
@@ -99,7 +98,7 @@ def settled_in(wall: float) -> float:
 
 def can_change(agent: Agent) -> bool:
     """Without a hook telling of it: work goes on, or a person may answer what stands on its screen."""
-    return agent.state in MOVING or (agent.state == "waiting" and agent.reason in DIALOGS)
+    return agent.state in MOVING or (agent.state == "waiting" and agent.reason in evidence.DIALOGS)
 
 
 def pace(agents: Iterable[Agent]) -> float:
@@ -117,4 +116,4 @@ def asks_for_a_look(told: Mapping[str, str] | None) -> bool:
     """Does a command have to see the screen of one whose hooks said this last? Not of one that rests."""
     if told is None:
         return True
-    return told["state"] in MOVING or (told["state"] == "waiting" and told["reason"] in DIALOGS)
+    return told["state"] in MOVING or (told["state"] == "waiting" and told["reason"] in evidence.DIALOGS)

@@ -59,6 +59,8 @@ class Conductor(Settling):
     def act(self, moment: Moment) -> None:
         if moment.supervisor_dies:
             self.kill_supervisor()
+        for act in moment.acts:
+            self.record.acts[named(act)] = self.record.acts.get(named(act), 0) + 1
         held = [act for act in moment.acts if act.ends and act.fate in HELD]
         with ThreadPoolExecutor(HANDS) as hands:
             list(hands.map(self.tried, [act for act in moment.acts if act not in held]))
@@ -67,9 +69,7 @@ class Conductor(Settling):
             list(hands.map(self.tried, held))
 
     def tried(self, act: Act) -> None:
-        kind = act.fate + (" ends" if act.ends else "")
-        self.record.acts[kind] = self.record.acts.get(kind, 0) + 1
-        self.doing[act.who] = f"{kind} {act.number}"
+        self.doing[act.who] = f"{named(act)} {act.number}"
         if act.ends:
             self.end(act)
         else:
@@ -178,6 +178,10 @@ class Conductor(Settling):
             nudged = reading.nudges(self.world.place, who, happened, self.began)
             self.record.nudges += nudged.values()
             self.record.quiet += reading.quiet(happened, who, nudged, self.began)
+
+
+def named(act: Act) -> str:
+    return act.fate + (" ends" if act.ends else "")
 
 
 def cwd_of(pid: int) -> str:

@@ -14,7 +14,7 @@ def judge(there: world.World, drawn: plan.Plan, record: Record) -> None:
     made = commits(there, drawn)
     workers = [who.name for who in drawn.agents if who.is_worker]
     gone = workers[: max(1, len(workers) // 3)] if workers else []
-    record.lost_commits += missing(there, made, drawn, record)
+    record.lost_commits += missing(made, drawn)
     if gone:
         done = there.tried("ib", "kill", *gone, "--force", primary=True)
         record.acts["removed"] = record.acts.get("removed", 0) + len(gone)
@@ -43,7 +43,7 @@ def commits(there: world.World, drawn: plan.Plan) -> dict[str, list[str]]:
     return found
 
 
-def missing(there: world.World, made: dict[str, list[str]], drawn: plan.Plan, record: Record) -> list[str]:
+def missing(made: dict[str, list[str]], drawn: plan.Plan) -> list[str]:
     """Every piece of work was a commit of its own."""
     wanted: dict[str, int] = {}
     for moment in drawn.moments:

@@ -9,7 +9,7 @@ from ibstatus.ops.simulation.records import Episode, Notice, Record
 
 MINUTE = 60.0
 RESUMES_WITHIN = 900.0  # simulated: a staggered resume of a whole fleet
-FIRST_NUDGE = 60.0
+FIRST_NUDGE, NUDGES = 60.0, 5
 
 
 class Promise(NamedTuple):
@@ -79,12 +79,14 @@ def began(one: Episode) -> float:
 
 
 def nudges_back_off(record: Record) -> list[str]:
-    """The first after a minute of silence, each next one after twice the time, while nobody else tells it anything."""
+    """The first after a minute of silence, each next one after twice the time, while nobody else tells it anything; not
+    for ever."""
     broken = []
     for episode in record.quiet:
         times = [one.at for one in record.nudges if one.who == episode.who and episode.began < one.at < episode.ended]
-        pauses = [after - before for before, after in pairwise(times)]
-        if any(pause < FIRST_NUDGE * 2.0 ** (number + 1) * 0.95 for number, pause in enumerate(pauses)):
+        pauses = [after - before for before, after in pairwise([episode.began, *times])]
+        early = any(pause < FIRST_NUDGE * 2.0**number * 0.95 for number, pause in enumerate(pauses))
+        if early or len(times) > NUDGES:
             broken.append(f"{episode.who} was nudged {', '.join(map(clock, times))}")
     return broken
 
