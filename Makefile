@@ -46,7 +46,7 @@ peers: $(PEER)  ## the tests with the real Claude Code client; its model is a sc
 	@$(BIN)/python -m tests.peers.client
 	$(BIN)/python -m pytest -m peer tests/peers
 
-bench: setup  ## every number the README states, measured now
+bench: setup  ## every number of docs/measured.md, measured now
 	$(BIN)/python -m bench
 
 picture: setup  ## draw the picture of the README from a real demo run

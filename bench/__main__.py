@@ -61,11 +61,13 @@ PARTS = {
     "sim": sim.measure,
 }
 PROJECT = Path(__file__).resolve().parent.parent
+MARKED = re.compile(r"(<!-- bench -->\n)(.*?)(<!-- /bench -->)", re.S)
 ALL, SHOWN = PROJECT / "docs" / "measured.md", PROJECT / "README.md"
 
 
 def main(words: list[str]) -> int:
-    names = [word for word in words if not word.startswith("-")] or list(PARTS)
+    asked = [word for word in words if not word.startswith("-")]
+    names = asked or list(PARTS)
     rows: list[ground.Row] = []
     for name in names:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
@@ -73,21 +75,31 @@ def main(words: list[str]) -> int:
     table = ground.table(rows)
     print(table)
     if "--write" in words:
-        write_down(ALL, table, adds=True)
-        write_down(SHOWN, table, adds=False)
+        known = lines_of(table) if not asked else {**lines_of(table_in(ALL)), **lines_of(table)}
+        write_down(ALL, known)
+        shown = lines_of(table_in(SHOWN))
+        if strange := shown.keys() - known.keys():
+            raise SystemExit(f"{SHOWN} shows what nothing measures: {', '.join(map(str.strip, strange))}")
+        write_down(SHOWN, {what: known[what] for what in shown})
     return 0 if all(row.holds for row in rows) else 1
 
 
-def write_down(path: Path, table: str, *, adds: bool) -> None:
-    """What was measured now; the lines of parts that were not asked for stay."""
+def table_in(path: Path) -> str:
+    found = MARKED.search(path.read_text(encoding="utf-8"))
+    if found is None:
+        raise SystemExit(f"{path} has no place for a table: <!-- bench -->, <!-- /bench -->")
+    return found[2]
+
+
+def lines_of(table: str) -> dict[str, str]:
+    """By what they measure. Where not all was measured, the lines of the other parts stay."""
+    return {line.split("|")[1]: line for line in table.splitlines()}
+
+
+def write_down(path: Path, lines: dict[str, str]) -> None:
     text = path.read_text(encoding="utf-8")
-    known = re.search(r"<!-- bench -->\n(.*?)<!-- /bench -->", text, flags=re.S)
-    rows = {line.split("|")[1]: line for line in (known[1] if known else "").splitlines()}
-    now = {line.split("|")[1]: line for line in table.splitlines()}
-    rows |= now if adds else {what: now[what] for what in rows if what in now}
-    lines = "\n".join(rows.values())
-    marked = re.sub(r"(<!-- bench -->\n).*?(<!-- /bench -->)", lambda m: m[1] + lines + "\n" + m[2], text, flags=re.S)
-    path.write_text(marked, encoding="utf-8")
+    rows = "".join(f"{line}\n" for line in lines.values())
+    path.write_text(MARKED.sub(lambda m: m[1] + rows + m[3], text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def percentile(values: list[float], share: float) -> float:
 
 
 def table(rows: list[Row]) -> str:
-    """A Markdown table, as the README has it."""
+    """A Markdown table, as docs/measured.md has it."""
     lines = ["| what | measured | bar | |", "|---|---|---|---|"]
     lines += [f"| {row.what} | {row.figure} | {row.bar} | {'✓' if row.holds else '✗'} |" for row in rows]
     return "\n".join(lines)

@@ -8,7 +8,7 @@ import ibstatus
 from ibstatus.drivers import clients, daemon, ending, suspending, tmux
 from ibstatus.model.records import Agent
 from ibstatus.ops import conversation, sight
-from ibstatus.rules import evidence, fleet, sights, why_text
+from ibstatus.rules import blind, evidence, fleet, sights, why_text
 from ibstatus.rules.evidence import Evidence, Verdict
 from ibstatus.rules.screen_rules import Rules
 from ibstatus.rules.sights import Sight
@@ -29,7 +29,8 @@ def why(place: places.Place, agent: str) -> why_text.Why:
     known = fleet.Known(agent, record.meta, seen.there, told, record.problem, seen, also)
     now = time.time()
     found = fleet.evidence_of(known, now)
-    verdict, last = evidence.judge(found, now), published(place, agent)
+    last = published(place, agent)
+    verdict = blind.kept(known, last) or evidence.judge(found, now)
     return why_text.Why(
         id=agent,
         state=verdict.state,
@@ -37,7 +38,7 @@ def why(place: places.Place, agent: str) -> why_text.Why:
         source=verdict.source,
         since=since_of(verdict, last),
         because=verdict.why,
-        note=verdict.note or fleet.unseen(seen, now) or record.problem,
+        note=verdict.note or record.problem,
         asks=verdict.asks,
         said=told.said if told else "",
         silent=told.silent if told else False,
@@ -77,12 +78,16 @@ def where_of(target: sight.Target, seen: Sight) -> why_text.Place:
     """Without tmux it is still said where it would be."""
     socket, name = target.socket, target.session
     pane = (tmux.panes(socket) or {}).get(name) if seen.there else None
+    if seen.there is None:
+        return why_text.Place(socket, name, answers=False)
     return why_text.Place(socket, name) if pane is None else why_text.Place(socket, name, pane.id, pane.pid)
 
 
 def of_process(pid: int, seen: Sight, meta: Mapping[str, Any]) -> Evidence:
     """The client below the pane's own process, which is its launcher."""
     now = time.time()
+    if seen.there is None:
+        return Evidence(evidence.PROCESS, "", at=now, seen=now, note="tmux, which knows them, does not answer")
     if not pid or seen.dead:
         return Evidence(evidence.PROCESS, "", at=now, seen=now, note="nothing is known of its processes")
     known = ending.family(pid)

@@ -101,9 +101,18 @@ def why_lost(one: Evidence, verdict: Verdict | None) -> str:
         return one.note or "says nothing"
     if verdict is None:
         return "cannot decide alone"
-    if (one.state, one.reason) == (verdict.state, verdict.reason):
+    if one.state == verdict.state:
         return "agrees"
+    if verdict.why == TOLD:
+        return untold(one)
     return f"{verdict.source}: {verdict.why}" if verdict.source else verdict.why
+
+
+def untold(one: Evidence) -> str:
+    """Why the last word of the hooks stands against this."""
+    if one.source == SCREEN:
+        return "any turn leaves an idle prompt" if one.idle else "not newer than the last hook, or not for long enough"
+    return {RECORD: "says nothing of how it is now", TRANSCRIPT: "not newer than the last hook"}.get(one.source, TOLD)
 
 
 def won(one: Evidence, why: str, **more: str) -> Verdict:

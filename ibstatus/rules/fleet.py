@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ibstatus.model.records import Agent
-from ibstatus.rules import ages, evidence
+from ibstatus.rules import ages, blind, evidence
 from ibstatus.rules.evidence import Evidence, Verdict
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ STARTS_WITHIN = 60.0
 PROMPT = 60
 SAID, LONGEST = 300, 200
 TELLING = (evidence.SCREEN, evidence.PROCESS, evidence.TRANSCRIPT)  # whose notes say what the reason does not
-UNSEEN, BLIND = "tmux does not answer", 2.0
 
 
 class Told(NamedTuple):
@@ -148,7 +147,7 @@ def told(event: Mapping[str, Any]) -> tuple[str, Told] | None:
 def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
     """All agents, oldest first. `before`: the last fleet, from which an unchanged state keeps its `since`."""
     there = {one.id for one in known}
-    states = {one.id: judged(one, now) for one in known}
+    states = {one.id: blind.kept(one, before.get(one.id)) or judged(one, now) for one in known}
     managers = {one.id: manager_of(one.meta) for one in known}
     children: dict[str | None, int] = {}
     complete: dict[str | None, int] = {}
@@ -178,7 +177,7 @@ def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> li
                 marks=marks(one.meta),
                 source=state.source,
                 asks=state.asks,
-                note=state.note if state.source in TELLING else unseen(one.sight, now),
+                note=blind.unseen(one.sight, now) or (state.note if state.source in TELLING else ""),
                 said=one.told.said if one.told is not None else "",
                 silent=is_silent(one.told, state),
             )
@@ -209,12 +208,6 @@ def agreed(one: Known, now: float) -> Verdict | None:
         resting = told.state == "complete" or (told.state, told.reason) == ("waiting", "input")
         same = resting and shown.idle and (shown.state, shown.reason) == ("waiting", "input")
     return Verdict(told.state, told.reason, told.at, evidence.HOOKS, why=evidence.TOLD) if same else None
-
-
-def unseen(sight: "Sight | None", now: float) -> str:
-    """What is said of it is as old as the last word of its hooks; '' when that is no more than a moment's trouble."""
-    is_blind = sight is not None and sight.there is None
-    return UNSEEN if is_blind and sight is not None and (sight.note == UNSEEN or now - sight.at >= BLIND) else ""
 
 
 def is_silent(told: Told | None, state: Verdict) -> bool:

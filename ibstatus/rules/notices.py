@@ -33,7 +33,8 @@ class Notice(NamedTuple):
 
 class View(NamedTuple):
     """What decides. `mail`: agents that have unread mail; `spoke`: (agent, kind) that the agent itself has told in this
-    turn; `rests`: for how long each agent is seen as it is; `ending`: agents whom a command of ours is ending."""
+    turn; `rests`: for how long each agent is seen as it is; `ending`: agents whom a command of ours is ending; `hears`:
+    those that were told something just now."""
 
     agents: Sequence[Agent]
     episodes: Mapping[str, Episode]
@@ -41,6 +42,7 @@ class View(NamedTuple):
     spoke: Container[tuple[str, str]] = ()
     rests: Mapping[str, float] = {}
     ending: Container[str] = ()
+    hears: Container[str] = ()
 
 
 def due(view: View) -> tuple[list[Notice], set[str]]:
@@ -87,6 +89,8 @@ def one(agent: Agent, by_id: Mapping[str, Agent], view: View, mailed: Container[
     if agent.state == "complete":
         return completed(agent, own, view.episodes[agent.id], by_id)
     if is_unread(agent, view.rests.get(agent.id, PATIENCE)):
+        return None
+    if view.episodes[agent.id].kind == INPUT and agent.id in view.hears:
         return None
     if view.episodes[agent.id].kind == INPUT and own:
         waits = any(child.state in evidence.WORKING or is_limited(child) for child in own)
@@ -142,7 +146,8 @@ def of_dialog(agent: Agent, notice: Notice) -> list[Notice]:
 
 
 def at_its_keys(agent: Agent) -> str:
-    return f" (ib attach {agent.id})" if agent.state == "waiting" and agent.reason in DIALOGS else ""
+    is_asked = agent.state == "waiting" and agent.reason in DIALOGS
+    return f" (the user answers it at its keys: ib attach {agent.id})" if is_asked else ""
 
 
 def title(agent: Agent) -> str:

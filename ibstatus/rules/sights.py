@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from ibstatus.model.records import Agent
 from ibstatus.rules import evidence
+from ibstatus.rules.blind import UNSEEN
 from ibstatus.rules.duties import Clock
-from ibstatus.rules.fleet import UNSEEN, Told
+from ibstatus.rules.fleet import Told
 from ibstatus.rules.screen_states import Shown
 
 AGAIN = 0.35  # between two looks of a command, for one that is to hold (evidence.HELD)

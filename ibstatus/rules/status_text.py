@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ibstatus.model.records import Agent, Snapshot, Wake
-from ibstatus.rules import ages, evidence, fleet, listing
+from ibstatus.rules import ages, blind, evidence, fleet, listing
 
 LONGEST_ID = 40
 LONGEST_PROMPT = 40
@@ -42,7 +42,7 @@ def tree(agents: Sequence[Agent], width: int = 0) -> str:
 def state(agent: Agent) -> str:
     """With its reason, or what was seen where that says more."""
     said = [evidence.INTERRUPTED if agent.note == evidence.INTERRUPTED else short(agent.reason)]
-    said += [agent.note] if agent.note == fleet.UNSEEN else []
+    said += [agent.note] if agent.note == blind.UNSEEN else []
     words = "; ".join(listing.shown(word) for word in said if word)
     return f"{agent.state} ({words})" if words else agent.state
 

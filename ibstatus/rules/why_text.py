@@ -34,12 +34,13 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where it runs, as far as tmux says so."""
+    """Where it runs, as far as tmux answers and says so."""
 
     socket: str
     session: str
     pane: str = ""
     pid: int = 0
+    answers: bool = True
 
 
 class Why(msgspec.Struct, frozen=True):
@@ -91,7 +92,8 @@ def pieces(known: Sequence[Evidence], verdict: Verdict, now: float) -> list[Piec
 
 def text(found: Why, now: float) -> str:
     decided = f"{found.source}: {found.because}"
-    table = "\n".join([TITLES, *(line(piece, now, decided) for piece in found.evidence)])
+    noted = "noted by start.sh" if author(found) != found.source else ""
+    table = "\n".join([TITLES, *(line(piece, now, decided, noted) for piece in found.evidence)])
     parts = [head(found, now), table, below(found)]
     if found.events:
         parts.append("Last events:\n" + "\n".join(cut(f"  {listing.event(one)}") for one in found.events))
@@ -118,9 +120,9 @@ def worded(state: str, reason: str) -> str:
     return f"{state} ({listing.shown(status_text.short(reason))})" if reason else state
 
 
-def line(piece: Piece, now: float, decided: str) -> str:
+def line(piece: Piece, now: float, decided: str, noted: str = "") -> str:
     """`* hooks       running               3m  strong  decides`; what does not fit goes below."""
-    said = remarks(piece, now, decided)
+    said = "; ".join(one for one in (remarks(piece, now, decided), noted if piece.won else "") if one)
     first = f"{'*' if piece.won else ' '} {piece.source:<10}"
     if piece.state:
         first += f"  {worded(piece.state, piece.reason):<20}  {piece.age:>4}  {piece.confidence:<6}"
@@ -147,7 +149,8 @@ def cut(text: str) -> str:
 
 def below(found: Why) -> str:
     where = found.where
-    pane = f", pane {where.pane}, pid {where.pid}" if where.pane else ", not there"
+    pane = f", pane {where.pane}, whose program is {where.pid}" if where.pane else ", not there"
+    pane = pane if where.answers else ", if tmux answered"
     lines = []
     if found.published and found.published != worded(found.state, found.reason):
         lines.append(f"The supervisor, which has watched for longer, says: {found.published}")

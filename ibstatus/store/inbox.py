@@ -111,6 +111,12 @@ def told_at(place: places.Place, agent: str) -> float:
         return 0.0
 
 
+def is_being_told(place: places.Place, agent: str) -> bool:
+    """Has its voice told something that no turn has taken in yet?"""
+    cursor = cursors.read(place, cursors.INBOX + agent)
+    return cursor is not None and cursor.offered > cursor.done
+
+
 def is_told(place: places.Place, agent: str, end: int) -> bool:
     """Has its voice told everything before `end`?"""
     cursor = cursors.read(place, cursors.INBOX + agent)

@@ -85,7 +85,7 @@ class Noticing:
         self.rest(agents, mono)
         late = self.see_to_letters(agents, mono)
         self.settle_owed(wall)
-        found, settled = notices.due(self.view(agents, mono))
+        found, settled = notices.due(self.view(agents, mono, wall))
         self.soon = self.soon or late
         for name in settled:
             self.change(name, told=True)
@@ -106,7 +106,7 @@ class Noticing:
         known = self.rests.get(agent)
         return mono - known[1] if known is not None else 0.0
 
-    def view(self, agents: Sequence[Agent], mono: float) -> notices.View:
+    def view(self, agents: Sequence[Agent], mono: float, wall: float) -> notices.View:
         now = self.record.agents
         fresh = [agent for agent in agents if notices.is_news(now.get(agent.id), agent)]
         rests = {agent.id: self.rested(agent.id, mono) for agent in fresh}
@@ -114,7 +114,12 @@ class Noticing:
         if not fresh:
             return notices.View([], {})
         mail = Asked(lambda name: bool(inbox.unread(self.place, str(name)).ids))
-        return notices.View(agents, now, mail, Asked(Spoken(self.place, now)), rests, Asked(self.is_ending))
+        spoke, hears = Asked(Spoken(self.place, now)), Asked(lambda name: self.hears(str(name), wall))
+        return notices.View(agents, now, mail, spoke, rests, Asked(self.is_ending), hears)
+
+    def hears(self, agent: str, wall: float) -> bool:
+        """Was it told something a moment ago? Then it is about to work on that, whatever it is seen as."""
+        return 0 <= wall - inbox.told_at(self.place, agent) < HELD and inbox.is_being_told(self.place, agent)
 
     def is_ending(self, agent: str) -> bool:
         """Its session is over because a command of ours is removing it, or just has."""

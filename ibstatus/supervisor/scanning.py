@@ -9,7 +9,7 @@ from ibstatus.drivers import suspending
 from ibstatus.drivers.tmux_control import Connection
 from ibstatus.model.records import Agent
 from ibstatus.ops.sight import Target, parsed
-from ibstatus.rules import sights
+from ibstatus.rules import blind, sights
 from ibstatus.rules.duties import Clock
 from ibstatus.rules.fleet import is_over, is_young
 from ibstatus.rules.sights import Sight
@@ -43,6 +43,7 @@ class Server:
         self.asked = 0.0
         self.second = ""  # of the last list, by the clock of tmux
         self.panes: dict[str, Seen] = {}
+        self.blind, self.is_told = 0.0, False  # since when it does not answer, and was that said?
 
 
 class Scanner:
@@ -148,6 +149,7 @@ class Scanner:
         replies = server.connection.ask([LIST])
         if replies is None or (replies and not replies[0].ok):
             return self.unseen(server, targets, now)
+        server.blind, server.is_told = 0.0, False
         listed = replies[0].data if replies else b""
         server.asked, server.second = now.wall, replies[0].second if replies else ""
         if listed != server.listed or not listed:
@@ -163,7 +165,11 @@ class Scanner:
         why = server.connection.why or sights.NOT_ASKED
         for target in targets:
             self.screens.pop(target.agent, None)
-        return sum(self.note(target, Sight(None, note=why), now) for target in targets) > 0
+        changed = sum(self.note(target, Sight(None, note=why), now) for target in targets) > 0
+        server.blind = server.blind or now.mono
+        if not server.is_told and now.mono - server.blind >= blind.MOMENT:
+            server.is_told = changed = True
+        return changed
 
     def look(self, server: Server, targets: Sequence[Target], now: Clock) -> bool:
         wanted: list[Wanted] = []

@@ -36,6 +36,7 @@ def test_it_shows_where_an_agent_is_and_what_was_said(living: Living, repo, ib) 
         "session": living.where.name,
         "pane": living.pane.id,
         "pid": living.pane.pid,
+        "answers": True,
     }
     assert [piece["source"] for piece in found["evidence"] if piece["won"]] == ["hooks"]
     assert all(piece["won"] or piece["lost"] for piece in found["evidence"])

@@ -261,12 +261,18 @@ def test_in_an_agent_nothing_is_started_for_the_primary(shell: str, installed: I
     installed.script(f'echo "$@" >>"{started}"; cat >/dev/null; exit {words.RING}')
     agent = installed.folder.parent / "an $(agent)" / "a-1"
     (agent / "repo").mkdir(parents=True)
-    env = {**os.environ, "IB_AGENT_ID": "a-1", "CLAUDE_PROJECT_DIR": str(agent / "repo"), "TMUX_PANE": "%1"}
+    (installed.folder.parent / "hooks").mkdir()
+    shutil.copy(installed.python, installed.folder.parent / "hooks" / "run")
+    plugin = {"CLAUDE_PLUGIN_ROOT": str(installed.folder.parent)}
+    env = {**os.environ, **plugin, "IB_AGENT_ID": "a-1", "CLAUDE_PROJECT_DIR": str(agent / "repo"), "TMUX_PANE": "%1"}
     program = installed.program
     doubled = [
         hook_commands.quiet(program, "inject-status"),
         hook_commands.quiet(program, "notify-tmux"),
         hook_commands.bell(program, "queue-changed"),
+        hook_commands.bell(program, "wait-for-news", client=True),
+        hook_commands.of_plugin("inject-status"),
+        hook_commands.bell_of_plugin("queue-changed"),
     ]
     elsewhere = (
         env,  # it has no settings of its own yet

@@ -58,7 +58,8 @@ def test_a_dialog_reaches_the_primary_too() -> None:
     found = words(boss, asking)
     assert found == [
         "m<letter: [hook]: Your subtask w is waiting (permission): Bash make",
-        "<waiting: Agent w (worker of m) is waiting (permission): Bash make (ib attach w)",
+        "<waiting: Agent w (worker of m) is waiting (permission): Bash make"
+        " (the user answers it at its keys: ib attach w)",
     ]
     due, _ = notices.due(notices.View([boss, asking], episodes.seen([boss, asking], {}, NOW, True)))
     assert not any(notice.counts for notice in due)

@@ -52,6 +52,16 @@ def test_the_words() -> None:
     assert words(boss, worker("w", "complete", manager="m")) == ["<complete: Agent w completed (worker of m)"]
 
 
+def test_who_was_told_something_just_now_is_not_told_of_as_waiting() -> None:
+    """Its worker's end woke it a moment ago: it is about to work on that."""
+    boss, hand = agent("m", "waiting", "input"), worker("w", "complete", manager="m")
+    watched = Watched()
+    assert watched.look(boss, hand, hears={"m"}) == ["m<letter: [hook]: Your subtask w just completed"]
+    assert watched.look(boss, hand, hears={"m"}) == []
+    assert watched.look(boss, hand) == ["<waiting: Manager m is waiting"]
+    assert words(agent("m", "waiting", "permission"), hears={"m"}, rests={"m": 2.0})
+
+
 def test_what_it_said_stands_behind_without_its_phrase() -> None:
     said = "All tests pass.\nI HAVE COMPLETED THE GOAL"
     assert words(agent("m", "complete", said=said)) == ["<complete: Manager m completed its goal: All tests pass."]
@@ -72,7 +82,9 @@ def test_a_worker_tells_its_living_manager() -> None:
 
 def test_dialogs_and_ends() -> None:
     asking = worker("w", "waiting", "permission", asks="Bash rm -rf build")
-    assert words(asking) == ["<waiting: Agent w is waiting (permission): Bash rm -rf build (ib attach w)"]
+    assert words(asking) == [
+        "<waiting: Agent w is waiting (permission): Bash rm -rf build (the user answers it at its keys: ib attach w)"
+    ]
     assert words(worker("w", "stopped", "ended with exit code 1")) == [
         "<waiting: Agent w stopped (exit code 1); ib resume w"
     ]
@@ -95,9 +107,11 @@ def test_what_a_dialog_asks_is_waited_for_a_moment() -> None:
     asking = worker("w", "waiting", "permission")
     assert watched.look(asking, rests={"w": 0.1}) == []
     assert watched.look(replace(asking, asks="Bash make"), rests={"w": 0.2}) == [
-        "<waiting: Agent w is waiting (permission): Bash make (ib attach w)"
+        "<waiting: Agent w is waiting (permission): Bash make (the user answers it at its keys: ib attach w)"
     ]
-    assert words(asking, rests={"w": 2.0}) == ["<waiting: Agent w is waiting (permission) (ib attach w)"]
+    assert words(asking, rests={"w": 2.0}) == [
+        "<waiting: Agent w is waiting (permission) (the user answers it at its keys: ib attach w)"
+    ]
 
 
 def test_a_hook_may_have_more_to_say_than_the_screen() -> None:

@@ -186,6 +186,23 @@ def test_one_socket_that_hangs_stops_no_other(scan: Scan, screens: None) -> None
         scan.tmux("-L", "two", "kill-server")
 
 
+def test_a_hang_that_lasts_is_told_once_more(scan: Scan, screens: None) -> None:
+    """First what is seen changes, then that nobody sees it: without a second word no look would be due."""
+    scan.add("a")
+    other(scan)
+    scan.rests()
+    pid = int(scan.tmux("display-message", "-p", "#{pid}"))
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        told = [scan.tick(0.9) for _ in range(5)]
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+    assert told == [True, False, False, True, False]
+    until(scan.tick)
+    assert scan.scanner.sights["a"].there
+
+
 def test_a_stopped_client_is_seen(scan: Scan, screens: None) -> None:
     scan.add("a", published="running")
     other(scan)
