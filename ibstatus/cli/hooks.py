@@ -15,8 +15,8 @@ from ibstatus.rules.hook_settings import INTERCEPT, MAIN
 ALLOW = """\
 Claude asks you before it runs ib, and a session that nobody watches would wait there. To allow it what it needs, add to
 permissions.allow: "Bash(ib messages:*)", "Bash(ib questions:*)", "Bash(ib answer:*)", "Bash(ib acknowledge:*)",
-"Bash(ib status:*)", "Bash(ib list:*)", "Bash(ib tree:*)", "Bash(ib look:*)", "Bash(ib diff:*)", "Bash(ib send:*)",
-"Bash(ib listen:*)"."""
+"Bash(ib status:*)", "Bash(ib list:*)", "Bash(ib tree:*)", "Bash(ib look:*)", "Bash(ib diff:*)", "Bash(ib why:*)",
+"Bash(ib send:*)", "Bash(ib resume:*)", "Bash(ib listen:*)"."""
 
 
 class Hooks(click.Group):

@@ -65,7 +65,8 @@ def shown(report: Report) -> None:
     output.data(f"{report.agents} agents, {report.hours:g} hours, seed {report.seed}: {acts}")
     for one in report.promises:
         word = "broken" if one.broken else "kept" if one.judged else "not judged"
-        output.data(f"{word:>10}  {one.text} ({one.judged} times put to the test)")
+        times = "once" if one.judged == 1 else f"{one.judged} times"
+        output.data(f"{word:>10}  {one.text} ({times} put to the test)")
         for text in one.broken[:MOST_SHOWN]:
             output.data(f"{'':12}{text}")
         if len(one.broken) > MOST_SHOWN:

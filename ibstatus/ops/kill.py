@@ -65,10 +65,12 @@ def loss(
 
 
 def kill(place: places.Place, names: Sequence[str], by: str, verb: str, say: Say, group: str = "") -> Closed:
-    """One after the other; one that cannot be closed does not keep the others."""
+    """One after the other; one that cannot be closed does not keep the others. Children first: nobody is given, and
+    told of, another manager on its own way out."""
     retired: list[retire.Retired] = []
     failed: list[tuple[str, IbError]] = []
-    for name in names:
+    managers = authority.managers(place)
+    for name in sorted(names, key=lambda name: -len(list(family.above(name, managers)))):
         try:
             done = one(place, name, by, verb, group, named(name, say) if len(names) > 1 else say)
             group = group or done.undo

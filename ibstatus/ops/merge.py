@@ -72,7 +72,7 @@ def left_behind(place: places.Place, agent: str) -> list[str]:
     children = children_of(place, agent)
     chief = agents.living_manager(place, agent)
     above = f"get the manager {chief}" if chief else "have no manager then"
-    lines = ["It is still running; this ends it"] if session.of(place, agent).pane() is not None else []
+    lines = ["Its session still runs; this ends it"] if session.of(place, agent).pane() is not None else []
     return [*lines, f"Its own agents {above}: {', '.join(children)}"] if children else lines
 
 

@@ -33,7 +33,7 @@ def spawn(
             build(place, operation)
             announce(operation.agent)
         except BaseException:
-            roll_back(operation)
+            take_back(operation)
             raise
         attend.begin(place, operation.agent)
         operation.done()
@@ -67,6 +67,16 @@ def record(place: places.Place, agent: str, known: dict[str, Any], now: float) -
         kind = "worker" if known["worker"] else "manager"
         agent_log.write(place, manager, f"Spawned {kind} subagent: {agent} (prompt: {prompt})", now)
     spool.note(place, "cli", now, {"kind": "agent.created", "who": agent, "manager": manager or ""})
+
+
+def take_back(operation: operations.Operation) -> None:
+    """A tmux that hangs may still do what it was asked for: who tries again at once would have it done twice."""
+    try:
+        roll_back(operation)
+    except IbError as error:
+        name = operation.agent
+        what, hint = f"{name} may still come to life: it could not be taken back", f"ib list; ib kill {name}"
+        raise IbError(what, cause=error.message, hint=f"before you start it once more: {hint}") from error
 
 
 def roll_back(operation: operations.Operation) -> None:

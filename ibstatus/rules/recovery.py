@@ -119,7 +119,7 @@ def left_alone(seen: Facts) -> Left | None:
     if seen.running is None:
         return Left(agent, "tmux cannot be asked whether it runs", "ib doctor")
     if seen.running:
-        return Left(agent, "running")
+        return Left(agent, "its session runs")
     if seen.at_work:
         return Left(agent, "another command is at work on it", "ib list")
     ended = seen.meta.get("ended")

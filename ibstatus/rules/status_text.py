@@ -41,7 +41,7 @@ def tree(agents: Sequence[Agent], width: int = 0) -> str:
 
 def state(agent: Agent) -> str:
     """With its reason, or what was seen where that says more."""
-    said = [evidence.INTERRUPTED if agent.note == evidence.INTERRUPTED else short(agent.reason)]
+    said = [evidence.INTERRUPTED if agent.note == evidence.INTERRUPTED else short(agent.reason).partition(": ")[0]]
     said += [agent.note] if agent.note == blind.UNSEEN else []
     words = "; ".join(listing.shown(word) for word in said if word)
     return f"{agent.state} ({words})" if words else agent.state
@@ -53,7 +53,9 @@ def short(reason: str) -> str:
 
 def prompt(agent: Agent) -> str:
     marks = f"[{', '.join(map(listing.shown, agent.marks))}] " if agent.marks else ""
-    asks = f"  asks: {cut(listing.shown(agent.asks), LONGEST_ASKED)}" if agent.asks else ""
+    kind, _, words = agent.reason.partition(": ")  # the words of an error would be most of the line
+    asks = f"  {listing.shown(kind)}: {cut(listing.shown(words), LONGEST_ASKED)}" if words else ""
+    asks += f"  asks: {cut(listing.shown(agent.asks), LONGEST_ASKED)}" if agent.asks else ""
     return f"({agent.problem})" if agent.problem else marks + cut(listing.shown(agent.prompt), LONGEST_PROMPT) + asks
 
 

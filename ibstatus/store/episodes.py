@@ -7,6 +7,7 @@ from ibstatus.rules.limits import Park
 from ibstatus.store import atomic, disk, places
 
 LONGEST = 16 << 20
+FIELDS = {"agent", "to", "kind", "text", "about"}  # of a pending notice
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -26,9 +27,11 @@ def path_of(place: places.Place) -> str:
 def read(place: places.Place) -> Record | None:
     """None when there is none, or none that can be read: then nobody knows what was told."""
     try:
-        return msgspec.json.decode(disk.read_ours(path_of(place), LONGEST), type=Record)
+        found = msgspec.json.decode(disk.read_ours(path_of(place), LONGEST), type=Record)
     except (OSError, ValueError, msgspec.MsgspecError):
         return None
+    whole = {item: known for item, known in found.pending.items() if known.keys() >= FIELDS}
+    return found if whole == found.pending else msgspec.structs.replace(found, pending=whole)
 
 
 def write(place: places.Place, record: Record, *, durable: bool) -> None:

@@ -22,6 +22,14 @@ def touch(place: places.Place, began: int) -> None:
         return  # the next look publishes it again
 
 
+def distrust(place: places.Place) -> None:
+    """What it shows may be over, and cannot be replaced: whoever reads it looks for himself."""
+    try:
+        disk.utime(path_of(place), ns=(0, 0))
+    except OSError:
+        return
+
+
 def is_there(place: places.Place) -> bool:
     return disk.exists(path_of(place))
 

@@ -25,7 +25,7 @@ TROUBLE_PAUSE = 5.0
 PAST_PROBES = 5.0
 LOOK_AGAIN = 1.0  # while something is held up by git or by another program
 DISPLACED_AFTER = (0.02, 1.0)
-TIDY_EVERY = 5.0
+TIDY_EVERY, LATELY = 5.0, 60.0
 PROVEN_AFTER, PROOFS = published.TICK * 1.5, 3  # what we or others wrote during a look, or just before it, is looked at
 
 
@@ -43,7 +43,7 @@ class Supervisor:
         self.past = duties.Past()
         self.package = package_state()
         self.repository = inode_of(place.common)
-        self.tidied = duties.NEVER
+        self.tidied, self.missed = duties.NEVER, set[str]()  # `missed`: who had gone without a word by then
         self.displaced: list[float] = []
         self.up = False
         self.ended = ""
@@ -98,6 +98,7 @@ class Supervisor:
             if not isinstance(error, OSError | IbError | ValueError):
                 self.log.complain("bug", traceback.format_exc())
             self.log.complain("look", f"could not look: {error}")
+            snapshot.distrust(self.place)
             return TROUBLE_PAUSE
         self.log.complain("look", "")
         if not self.up:
@@ -148,6 +149,7 @@ class Supervisor:
     def pause(self, due: duties.Due, now: duties.Clock) -> float:
         interval = float(config.value(self.place, "status_node.update_interval"))
         held = [now.mono + LOOK_AGAIN] if self.publisher.held else []
+        held += [self.tidied + TIDY_EVERY] if self.missed else []
         held += [self.clock().mono + PROVEN_AFTER] if 0 < self.unproven <= PROOFS else []
         asked = (due.again, self.rousing.again(now.mono), self.caring.again(now.mono))
         wanted = [at for at in asked if at is not None]
@@ -155,8 +157,9 @@ class Supervisor:
         return max(0.0, min(times) - self.clock().mono)
 
     def tidy(self, now: duties.Clock) -> None:
-        if now.mono - self.tidied >= TIDY_EVERY:
-            self.tidied = now.mono
+        gone = self.gone_without_a_word(now)
+        if now.mono - self.tidied >= TIDY_EVERY or gone - self.missed:
+            self.tidied, self.missed = now.mono, gone
             said = acting.tidy(self.place, list(self.publisher.before.values()), now.wall)
             self.log.complain("tidying", "; ".join(said))
             self.publisher.keeper.sync(now.wall)
@@ -164,6 +167,12 @@ class Supervisor:
             self.displaced = [at for at in self.displaced if at > now.mono]
             for text in acting.look_at_displaced(self.place, now.wall):
                 self.log.say(text)
+
+    def gone_without_a_word(self, now: duties.Clock) -> set[str]:
+        """Lately; to say how it was is a part of tidying that others wait for."""
+        known = self.publisher.before.values()
+        gone = [agent for agent in known if agent.state == "stopped" and not agent.reason]
+        return {agent.id for agent in gone if now.wall - (agent.since or 0.0) < LATELY}
 
     def reason_to_go(self) -> str:
         if inode_of(self.place.common) != self.repository:

@@ -44,6 +44,18 @@ def test_the_order_of_a_tree(repo: places.Place, agent: Callable[..., Path]) -> 
     assert kill.plan(repo, ME, ["a", "b", "a"], False, silent) == ["a", "b"]
 
 
+def test_who_goes_with_its_manager_is_not_told_of_another_one(repo: places.Place, agent: Callable[..., Path]) -> None:
+    home.enter(repo)
+    for name, manager in (("a", None), ("b", "a"), ("c", "b")):
+        agent(repo, name, manager)
+    said = list[str]()
+
+    closed = kill.kill(repo, ["a", "b", "c"], "user", "killed", said.append)
+
+    assert [one.agent for one in closed.retired] == ["c", "b", "a"]
+    assert [text for text in said if "Reassigned" in text] == []
+
+
 def test_one_that_is_gone_does_not_keep_the_others(repo: places.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     agent(repo, "foo")

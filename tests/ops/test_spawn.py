@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.errors import IbError
+from ibstatus.ops import spawn
 from ibstatus.store import home, locks, operations, places
 from tests import killed
 from tests.conftest import Done, git, make_agent, make_repo, run_ib
@@ -499,3 +501,19 @@ def test_a_path_that_is_no_text(client: Path, tmp_path: Path) -> None:
 
     assert done.code in (0, 1), done.err
     assert "bug" not in done.err
+
+
+def test_what_may_still_come_to_life_is_said(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tmux that hangs does later what it was asked for; who tries again at once would have it done twice."""
+
+    def hangs(operation: operations.Operation) -> None:
+        raise IbError("tmux cannot be asked")
+
+    home.enter(repo)
+    monkeypatch.setattr(spawn, "roll_back", hangs)
+
+    with operations.begin(repo, "spawn", "w") as operation, pytest.raises(IbError, match="may still come") as refused:
+        spawn.take_back(operation)
+
+    assert refused.value.cause == "tmux cannot be asked"
+    assert "ib kill w" in refused.value.hint

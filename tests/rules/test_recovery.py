@@ -52,7 +52,7 @@ def test_one_that_was_cut_off(seen: Facts, how: str) -> None:
     [
         (facts({"id": "w"}), "not started by ib"),
         (facts(running=None), "tmux cannot be asked"),
-        (facts(running=True), "running"),
+        (facts(running=True), "its session runs"),
         (facts(at_work=True), "another command"),
         (facts(ended(None, why="paused")), "paused"),
         (facts(heard=Heard("running", "", 150.0, "paused")), "paused"),

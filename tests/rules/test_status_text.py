@@ -25,6 +25,16 @@ def test_rows(snapshot: Any) -> None:
     assert status_text.rows([LEAD, DONE, BROKEN]) == snapshot
 
 
+def test_the_words_of_an_error_take_nobodys_columns_away() -> None:
+    broken = replace(LEAD, reason="error: API Error: Request rejected (429) · Usage limit")
+
+    first, second = status_text.rows([broken, DONE], width=100).splitlines()
+
+    assert first.startswith("lead  waiting (error)  5m  opus")
+    assert first.endswith("Implement dark mode  error: API Error: Request rejected (4…")
+    assert "w1    complete         4m  sonnet  lead  Write the CSS" in second
+
+
 def test_tree(snapshot: Any) -> None:
     assert status_text.tree([LEAD, DONE, BROKEN]) == snapshot
 

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ibstatus.store import messages, places, questions, spool
 from ibstatus.store import published as proof
 from ibstatus.supervisor import loop
@@ -36,6 +38,42 @@ def test_the_first_rounds_publish_the_fleet_and_the_node(machine: Machine, repo:
     shown: Any = node_of(repo)
     assert [(agent["id"], agent["age"], agent["children"]) for agent in shown["root_agents"]] == [("lead", "5m", 1)]
     assert git(repo.root, "status", "--porcelain") == ""
+
+
+def test_who_goes_without_a_word_is_looked_after_at_once(
+    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not when the next tidying is due, and with a long interval not at the end of that."""
+    fleet_member(repo, "lead", machine.clock().wall - 400)
+    machine.run(8)
+    tidied = list[float]()
+    monkeypatch.setattr(loop.acting, "tidy", lambda *given: tidied.append(machine.mono) or [])
+    machine.run(5, every=0.2)
+    before = len(tidied)
+
+    fleet_member(repo, "w1", machine.clock().wall - 300)
+    began = machine.mono
+    machine.run(1, every=0.2)
+
+    assert len(tidied) > before
+    assert tidied[before] - began < 0.5
+
+
+def test_what_cannot_be_published_anew_is_believed_no_more(
+    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet_member(repo, "lead", machine.clock().wall - 400)
+    machine.run(2)
+    path = Path(repo.home, "status.json")
+    assert path.stat().st_mtime > 0
+
+    def full(*given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(machine.supervisor, "look", full)
+    machine.supervisor.tried()
+
+    assert path.stat().st_mtime == 0
 
 
 def test_a_question_stands_in_the_node_after_one_look(machine: Machine, repo: places.Place) -> None:

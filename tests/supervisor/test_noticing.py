@@ -192,6 +192,19 @@ def test_a_limit_of_the_account_is_one_notice_over_restarts(repo: places.Place) 
     assert queued(repo)[0]["from"] == "system"
 
 
+def test_an_odd_entry_of_what_is_owed_silences_nobody(repo: places.Place) -> None:
+    home.enter(repo)
+    path = Path(episodes.path_of(repo))
+    path.parent.mkdir(exist_ok=True)
+    whole = {"agent": "y", "to": "", "kind": "waiting", "text": "Agent y is waiting", "about": "y"}
+    path.write_text(json.dumps({"agents": {}, "pending": {"n-1-x": {"agent": "x"}, "n-2-y": whole}}))
+
+    found = episodes.read(repo)
+
+    assert found is not None
+    assert found.pending == {"n-2-y": whole}
+
+
 def test_a_broken_record_is_begun_anew(repo: places.Place) -> None:
     home.enter(repo)
     Path(episodes.path_of(repo)).parent.mkdir(exist_ok=True)
