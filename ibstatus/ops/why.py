@@ -30,7 +30,8 @@ def why(place: places.Place, agent: str) -> why_text.Why:
     now = time.time()
     found = fleet.evidence_of(known, now)
     last = published(place, agent)
-    verdict = blind.kept(known, last) or evidence.judge(found, now)
+    kept = blind.kept(known, last)
+    verdict = kept._replace(lost=blind.older(found)) if kept is not None else evidence.judge(found, now)
     return why_text.Why(
         id=agent,
         state=verdict.state,

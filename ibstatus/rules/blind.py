@@ -1,8 +1,9 @@
 """What is said of agents while tmux does not answer."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ibstatus.rules.evidence import Verdict
+from ibstatus.rules.evidence import Evidence, Verdict
 
 if TYPE_CHECKING:
     from ibstatus.model.records import Agent
@@ -21,6 +22,11 @@ def kept(one: "Known", old: "Agent | None") -> Verdict | None:
     if one.told is not None and one.told.at > old.since:
         return None
     return Verdict(old.state, old.reason, old.since, old.source, old.asks, why=LAST)
+
+
+def older(found: Sequence[Evidence]) -> tuple[tuple[Evidence, str], ...]:
+    """Why none of what there is now decides."""
+    return tuple((one, "older than what was seen last" if one.state else one.note) for one in found)
 
 
 def unseen(sight: "Sight | None", now: float) -> str:

@@ -24,6 +24,15 @@ def test_what_only_the_screen_knew_stays_and_is_marked() -> None:
     assert found.note == blind.UNSEEN
 
 
+def test_what_is_older_says_so() -> None:
+    said, silent = (
+        evidence.Evidence(evidence.HOOKS, "running"),
+        evidence.Evidence(evidence.SESSION, "", note="it hangs"),
+    )
+
+    assert blind.older([said, silent]) == ((said, "older than what was seen last"), (silent, "it hangs"))
+
+
 def test_a_moments_trouble_is_not_mentioned() -> None:
     found = judged(NOW - 40, silent_for=0.5)
 
