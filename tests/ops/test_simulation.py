@@ -84,7 +84,7 @@ KEPT = {
         notices=[Notice("a", "n-1", 5.0), Notice("a", "n-2", 12.0)],
         episodes=[Episode("a", 1.0, 9.0), Episode("a", 9.0, inf)],
     ),
-    "nudge": Record(nudges=[Notice("a", "x", n) for n in (2.0, 70.0, 190.0)], quiet=[Episode("a", 1.0, 999.0)]),
+    "nudge": Record(nudges=[Notice("a", "x", 70.0), Notice("a", "x", 190.0)], quiet=[Episode("a", 1.0, 999.0)]),
     "limit": Record(limits=[Limit("a", 100.0, 130.0)]),
     "supervisor": Record(outages=[5.0]),
 }

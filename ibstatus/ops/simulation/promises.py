@@ -10,7 +10,6 @@ from ibstatus.ops.simulation.records import Episode, Notice, Record
 MINUTE = 60.0
 RESUMES_WITHIN = 900.0  # simulated: a staggered resume of a whole fleet
 FIRST_NUDGE, NUDGES = 60.0, 5
-ON_ITS_WAY = 5.0  # a nudge so soon after something else was told was decided before that
 
 
 class Promise(NamedTuple):
@@ -84,8 +83,7 @@ def nudges_back_off(record: Record) -> list[str]:
     for ever."""
     broken = []
     for episode in record.quiet:
-        since = episode.began + ON_ITS_WAY
-        times = [one.at for one in record.nudges if one.who == episode.who and since < one.at < episode.ended]
+        times = [one.at for one in record.nudges if one.who == episode.who and episode.began < one.at < episode.ended]
         pauses = [after - before for before, after in pairwise([episode.began, *times])]
         early = any(pause < FIRST_NUDGE * 2.0**number * 0.95 for number, pause in enumerate(pauses))
         if early or len(times) > NUDGES:
