@@ -41,6 +41,6 @@ def missing(ours: list[Migration], applied: dict[str, str]) -> list[Migration]:
         raise IbError(
             "The board was made by another build of ib",
             cause=f"{changed[0]} was another text when it was applied",
-            hint="use the ib that made it; what it holds: ib board list --all --json",
+            hint="use the ib that made it; that one also shows what it holds: ib board list --all --json",
         )
     return [one for one in ours if one.filename not in applied]

@@ -14,9 +14,7 @@ AGAIN = 0.35  # between two looks of a command, for one that is to hold (evidenc
 SOON = 0.4  # a screen that says something else than what is published is looked at again
 DOUBT = 4.0  # for so long; longer than the rule takes that waits longest for a screen (evidence.RESTLESS)
 BRISK, CALM, ASLEEP = 1.0, 1.2, 5.0
-UNMOVED = (
-    0.35  # a screen that stands still for so long while it should not may belong to a client that is stopped or gone
-)
+UNMOVED = 0.35  # a screen that stands still for so long, and should not: its client may be stopped or gone
 BUSY_EVERY, REST_EVERY = 0.9, 0.6  # so often the processes of such a pane are asked for, and those of one at rest
 ASKED = 16  # so many in one tick
 SETTLED = 0.05  # tmux counts whole seconds: what changed within the second of a capture shows only in one of the next

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+from collections.abc import Callable
 from contextlib import closing
 
 import pytest
@@ -26,6 +27,24 @@ class Over(Exception):
     """The test has seen enough."""
 
 
+def watching(open_board: Callable[[], Board], since: int) -> tuple[list[str], list[str | None], threading.Thread]:
+    """(what it says, the tasks whose events it tells, the thread), until it has told of the task `last`."""
+    said, told = list[str](), list[str | None]()
+
+    def tell(event: Event) -> None:
+        told.append(event.task_id)
+        if event.task_id == "last":
+            raise Over
+
+    def watch() -> None:
+        with Steady(open_board, said.append) as steady, pytest.raises(Over):
+            stream.follow(steady, stream.Wanted(since), tell, lambda seq: None)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    return said, told, thread
+
+
 def test_a_lease_that_it_cannot_end_does_not_end_who_watches(
     repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -34,20 +53,7 @@ def test_a_lease_that_it_cannot_end_does_not_end_who_watches(
     claim(board, lease=RUN_OUT)
     other = sqlite3.connect(repo.board)
     other.execute(REFUSE)
-    said: list[str] = []
-    told: list[str | None] = []
-
-    def tell(event: Event) -> None:
-        told.append(event.task_id)
-        if event.task_id == "last":
-            raise Over
-
-    def watch() -> None:
-        with Steady(lambda: opened(repo), said.append) as steady, pytest.raises(Over):
-            stream.follow(steady, stream.Wanted(0), tell, lambda seq: None)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
+    said, told, thread = watching(lambda: opened(repo), 0)
     until(lambda: said or not thread.is_alive())
     add(board, "last")
     thread.join(60)
@@ -69,20 +75,7 @@ def test_a_board_that_was_put_back_is_heard_from_there_on(
     add(board, "second")
     add(board, "third")
     board.close()
-    said: list[str] = []
-    told: list[str | None] = []
-
-    def tell(event: Event) -> None:
-        told.append(event.task_id)
-        if event.task_id == "last":
-            raise Over
-
-    def watch() -> None:
-        with Steady(opening.again(repo), said.append) as steady, pytest.raises(Over):
-            stream.follow(steady, stream.Wanted(1), tell, lambda seq: None)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
+    said, told, thread = watching(opening.again(repo), 1)
     until(lambda: len(told) == 2)
     os.rename(repo.board, repo.board + ".old")
     for end in ("-wal", "-shm"):

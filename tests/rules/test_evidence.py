@@ -322,3 +322,19 @@ def test_a_state_that_goes_on_is_never_of_the_future() -> None:
 )
 def test_where_each_rule_begins(told: Told, seen: Sight, expected: tuple[str, str]) -> None:
     assert judged(told, seen) == expected
+
+
+@pytest.mark.parametrize(
+    ("seen", "why"),
+    [
+        (Evidence(evidence.SCREEN, "waiting", "input", idle=True), "any turn leaves an idle prompt"),
+        (Evidence(evidence.SCREEN, "running"), "not newer than the last hook, or not for long enough"),
+        (Evidence(evidence.TRANSCRIPT, "waiting"), "not newer than the last hook"),
+        (Evidence(evidence.RECORD, "creating"), "says nothing of how it is now"),
+        (Evidence(evidence.SCREEN, "complete", idle=True), "agrees"),
+    ],
+)
+def test_why_the_hooks_stand_against_it(seen: Evidence, why: str) -> None:
+    verdict = evidence.Verdict("complete", "", 0.0, evidence.HOOKS, why=evidence.TOLD)
+
+    assert evidence.why_lost(seen, verdict) == why
