@@ -21,6 +21,7 @@ class Nudging:
         self.errands = errands
         self.held: dict[str, float] = {}
         self.last: dict[str, float] = {}  # a nudge's own turn may come and go between two looks
+        self.voices: dict[str, tuple[float, float]] = {}  # since when it rests, and when its hooks had spoken last then
         self.mono = 0.0
         self.agents: dict[str, Agent] = {}
 
@@ -38,13 +39,25 @@ class Nudging:
             left = nudges.wait(agent, episode, self.quiet(agent.id, mono)) if episode is not None else None
             if left is None:
                 self.held.pop(agent.id, None)
+                self.voices.pop(agent.id, None)
                 continue
+            self.hear(agent.id)
             at = max(mono + left, self.held.get(agent.id, 0.0))
             if at <= mono:
                 at = self.held[agent.id] = mono + HOLD
                 self.nudge(agent.id)
             times.append(at)
         return min(times, default=None)
+
+    def hear(self, name: str) -> None:
+        since = self.noticing.rests[name][1]
+        if name not in self.voices or self.voices[name][0] != since:
+            self.voices[name] = (since, inbox.told_at(self.place, name))
+
+    def was_told(self, name: str) -> bool:
+        """Something since it rests: it is about to work on that, or has, whatever it was seen as."""
+        at = inbox.told_at(self.place, name)
+        return self.voices.get(name, (0.0, at))[1] != at
 
     def quiet(self, name: str, mono: float) -> float:
         return min(self.noticing.rested(name, mono), mono - self.last.get(name, float("-inf")))
@@ -64,6 +77,9 @@ class Nudging:
             return
         now = time.time()
         self.last[name] = self.mono
+        if inbox.unread(self.place, name).ids or self.was_told(name):
+            self.voices.pop(name, None)  # its silence begins anew
+            return
         self.noticing.change(name, nudges=known.nudges + 1, nudged=now)
         self.noticing.save()
         inbox.put(self.place, WRITER, name, SYSTEM, True, nudges.LETTER, now)

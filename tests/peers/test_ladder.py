@@ -238,7 +238,7 @@ def test_esc_before_the_first_word_of_a_wake(idle, ladder) -> None:
 def test_esc_at_once_while_a_wake_is_queued(idle, ladder) -> None:
     """The prompt told the message and is gone with it; the wake that was rung for the same message must bring it."""
     session = idle()
-    silence = [Turn(silent=True)]  # for the prompt alone: a late Esc leaves its words, and the wake's turn shows them too
+    silence = [Turn(silent=True)]  # once: a late Esc leaves the prompt's words, and the wake's turn shows them too
     ladder.api.rule = lambda shown: silence.pop() if silence and "Never answered." in shown.newest else None
     session.type("Never answered.")
     with ThreadPoolExecutor(1) as pool:

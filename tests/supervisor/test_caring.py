@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.model.records import Agent
-from ibstatus.ops import fleet
+from ibstatus.ops import fleet, rouse
 from ibstatus.rules import nudges
 from ibstatus.rules.duties import Clock
 from ibstatus.store import episodes, inbox, places, states
@@ -82,6 +82,28 @@ def test_a_silent_agent_is_told_after_a_minute_and_once(repo: places.Place, star
     turned.look(4000)
     assert letters(repo) == [nudges.LETTER]
     assert "for you" in told(repo)[-1]
+
+
+def test_who_is_told_something_at_that_moment_is_not_nudged(repo: places.Place, start: Callable[[str], Living]) -> None:
+    """What the supervisor sees is older than the letter, and the letter is no longer unread."""
+    living = start("say hm\nend well\nsay hm\nend well\nwait\n")
+    living.submit("go")
+    turned = Turned(repo)
+    seen = turned.until(lambda agent: agent.state == "waiting" and agent.silent)
+    turned.look()
+    inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
+    until(lambda: rouse.rouse(repo, "w1").state == "delivered")
+    living.idle()
+
+    turned.caring.look([seen], Clock(turned.now + 61, turned.now + 61, time.time()))
+    turned.caring.errands.wait()
+    turned.caring.look([seen], Clock(turned.now + 62, turned.now + 62, time.time()))
+
+    assert letters(repo) == ["mail"]
+    turned.caring.look([seen], Clock(turned.now + 130, turned.now + 130, time.time()))
+    turned.caring.errands.wait()
+    turned.caring.look([seen], Clock(turned.now + 131, turned.now + 131, time.time()))
+    assert letters(repo) == ["mail", nudges.LETTER]
 
 
 def test_a_full_context_is_compacted_once(repo: places.Place, start: Callable[[str], Living]) -> None:
@@ -168,8 +190,6 @@ def test_nobody_is_typed_to_while_a_person_types(
         os.write(master, b"\x7f")
         living.idle()
         inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
-        from ibstatus.ops import rouse
-
         assert rouse.rouse(repo, "w1").state == "draft"
         assert living.prompts() == []
         until(lambda: rouse.rouse(repo, "w1").state == "delivered")
