@@ -1,14 +1,16 @@
 """All processes of this user with what they say of themselves: one pass, whatever the number of agents."""
 
 import os
+from collections.abc import Container
 from typing import NamedTuple
 
 import psutil
 
-from ibstatus.rules.process_text import Process
+from ibstatus.rules.process_text import WATCH, Process, holder_of
 
 FIRST = 1  # of a container: none that anybody would miss here
 PTS = 136
+ENDS_WITHIN = 0.5  # seconds
 ID, TOKEN = "IB_AGENT_ID", "IB_AGENT_TOKEN"
 
 
@@ -69,6 +71,25 @@ def folder_of(process: psutil.Process) -> str:
         return process.cwd().removesuffix(" (deleted)")
     except (psutil.Error, OSError):
         return ""
+
+
+def end_lines(watch: str, sessions: Container[str]) -> bool:
+    """Lines to tmux whose holder and whose session are gone. False when one is not quite gone yet. Of processes that
+    are no tmux only the names are read."""
+    done = True
+    for process in psutil.process_iter():
+        try:
+            holder = holder_of(process.cmdline(), watch) if process.name().startswith("tmux") else 0
+            if not holder or holder == process.ppid():
+                continue
+            if f"{WATCH}{watch}-{holder}" in sessions:
+                done = False
+                continue
+            process.terminate()
+            process.wait(ENDS_WITHIN)
+        except (psutil.Error, OSError):
+            continue
+    return done
 
 
 def end(pid: int, started: float) -> bool:

@@ -11,17 +11,18 @@ import select
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
-from ibstatus.drivers import tmux_gate
+from ibstatus.drivers import own_processes, tmux_gate
+from ibstatus.rules.process_text import KEEPER, WATCH
 
-WATCH = "ib-watch-"
 PATIENCE = 1.0  # for the whole of one request
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-OWN_PROGRAM = ("sh", "-c", 'while kill -0 "$0" 2>/dev/null; do sleep 3; done')  # as long as the process lives
 CHUNK = 1 << 18
 PART = 64  # so many commands at a time, where their replies are read as they come
 LEAVES_WITHIN = 0.5
+SWEPT_AFTER = 5.0
 WELCOME = 2  # the commands that it is started with have been done
 SILENT: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
 
@@ -51,13 +52,14 @@ class Connection:
 
     def __init__(self, socket: str, name: str) -> None:
         self.socket = socket
-        self.name = WATCH + name
+        self.name = name
         self.process: subprocess.Popen[bytes] | None = None
         self.why = ""
         self.pause = 0.0
         self.not_before = 0.0
         self.reading = Reading()
         self.unsent = b""
+        self.sweep_at = inf  # when it is time to look for lines that are left of those before us
         self.owed = 0  # replies to what was asked before the server hung
 
     def ask(self, commands: Sequence[str], patience: float = PATIENCE) -> list[Reply] | None:
@@ -65,7 +67,21 @@ class Connection:
         hangs is left alone for a while."""
         if time.monotonic() < self.not_before:
             return None
-        return self.guarded(self.asked, commands, patience)
+        found = self.guarded(self.asked, commands, patience)
+        if found and time.monotonic() >= self.sweep_at:
+            self.guarded(self.sweep, patience)
+        return found
+
+    def sweep(self, patience: float) -> list[Reply]:
+        """A line whose holder was killed while the server hung never ends, and the server waits for it at its own end.
+        One whose session is still there is about to end by itself: tmux 3.3 would fall over a blow at that moment."""
+        self.sweep_at = time.monotonic() + SWEPT_AFTER
+        with tmux_gate.connecting(self.socket, 0.0) as free:
+            replies = self.asked(["list-sessions -F '#{session_name}'"], patience) if free else []
+            if replies and replies[0].ok:
+                there = set(replies[0].data.decode("utf-8", "replace").splitlines())
+                self.sweep_at = inf if own_processes.end_lines(self.name, there) else self.sweep_at
+        return replies
 
     def stream(self, commands: Sequence[str], patience: float = PATIENCE) -> Iterable[Reply] | None:
         """The same, part by part: tmux works on the next while the caller takes this one in. Where it stops answering
@@ -108,6 +124,7 @@ class Connection:
                     raise Broken("sessions are being made or ended")
                 self.open(patience)
                 self.replies(0, until)  # welcomed
+            self.sweep_at = time.monotonic() + SWEPT_AFTER
         self.replies(self.owed, until)
         self.send(commands)
         return self.replies(len(commands), until)
@@ -124,7 +141,7 @@ class Connection:
         except subprocess.TimeoutExpired:
             raise Broken(f"tmux has not answered within {patience:g} s") from None
         mine = str(os.getpid())
-        here = ["new-session", "-s", f"{self.name}-{mine}", "-c", "/", "--", *OWN_PROGRAM, mine]
+        here = ["new-session", "-s", f"{WATCH}{self.name}-{mine}", "-c", "/", "--", *KEEPER, mine]
         self.process = subprocess.Popen(
             [*tmux, "-C", *here, ";", "set-option", "detach-on-destroy", "on"],
             stdin=subprocess.PIPE,

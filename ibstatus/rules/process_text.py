@@ -1,11 +1,14 @@
 """What a process says of itself → is it ours, whose, what for, and has it lost its agent. Pure."""
 
 import time
+import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 SERVICES = {"status-watchdog": "supervisor", "attend": "attend", "session-ended": "session-ended"}
-LAUNCHER, CLIENT = "launcher", "client"
+LAUNCHER, CLIENT, LINE = "launcher", "client", "line to tmux"
+WATCH = "ib-watch-"  # the session in which a supervisor's line to tmux stands
+KEEPER = ("sh", "-c", 'while kill -0 "$0" 2>/dev/null; do sleep 3; done')  # its program: as long as that process lives
 TITLES = ("claude",)
 LAUNCHERS = ("start.sh", "resume.sh")
 BEFORE = 2.0  # the kernel's clock and ours are not quite the same
@@ -116,6 +119,9 @@ def above(pid: int, parents: Mapping[int, int]) -> Iterator[int]:
 def owned_one(
     one: Process, home: Home, seats: Mapping[str, Seat], parents: Mapping[int, int], used: Container[int]
 ) -> Own | None:
+    line = line_of(one, home)
+    if line is not None:
+        return line
     command = " ".join(one.argv)[:LONGEST]
     service = service_of(one, home)
     if service:
@@ -129,6 +135,34 @@ def owned_one(
     if orphan and one.pid in used:
         orphan, why = False, USED
     return Own(agent, one.pid, one.started, what(one, agent, home, seats.get(agent), parents), orphan, why, command)
+
+
+def watch_of(home: str) -> str:
+    """How the lines to tmux of the repository with this .ittybitty are called; the pid of who holds one follows."""
+    return f"{zlib.crc32(home.encode('utf-8', 'replace')):08x}"
+
+
+def holder_of(argv: Sequence[str], watch: str) -> int:
+    """Of a line to tmux that is called so: who has opened it. 0: it is none."""
+    if not argv or not argv[0].rpartition("/")[2].startswith("tmux") or "-C" not in argv:
+        return 0
+    found = [word.removeprefix(f"{WATCH}{watch}-") for word in argv if word.startswith(f"{WATCH}{watch}-")]
+    return int(found[0]) if found and found[0].isdecimal() else 0
+
+
+def line_of(one: Process, home: Home) -> Own | None:
+    """A supervisor's connection, and the program of the session in which it stands."""
+    holder, why = holder_of(one.argv, watch_of(home.home)), ""
+    if holder and holder != one.parent:
+        why = "its supervisor is gone"
+    kept = one.argv[: len(KEEPER)] == KEEPER and home.named.get(pid_in(one.argv[-1])) == "supervisor"
+    if not holder and not kept:
+        return None
+    return Own("", one.pid, one.started, LINE, bool(why), why, " ".join(one.argv)[:LONGEST])
+
+
+def pid_in(word: str) -> int:
+    return int(word) if word.isdecimal() else 0
 
 
 def service_of(one: Process, home: Home) -> str:

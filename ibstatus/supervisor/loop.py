@@ -130,7 +130,7 @@ class Supervisor:
             self.displaced = sorted([*self.displaced, *(self.clock().mono + after for after in DISPLACED_AFTER)])
         self.tidy(now)
         self.rousing.look(seen.agents, now.mono)
-        self.care(seen.agents, now, due.slept)
+        self.care(seen.agents, now._replace(wall=self.clock().wall), due.slept)  # no notice is older than what it tells
         snapshot.touch(self.place, began)
         self.unproven = self.unproven + 1 if published.is_behind(self.place, began / 1e9, time.time()) else 0
         if due.leave:

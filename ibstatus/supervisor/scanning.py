@@ -12,6 +12,7 @@ from ibstatus.ops.sight import Target, parsed
 from ibstatus.rules import blind, sights
 from ibstatus.rules.duties import Clock
 from ibstatus.rules.fleet import is_over, is_young
+from ibstatus.rules.process_text import watch_of
 from ibstatus.rules.sights import Sight
 from ibstatus.store import places, screen_rules
 from ibstatus.supervisor.log import Log
@@ -52,7 +53,7 @@ class Scanner:
     def __init__(self, place: places.Place, log: Log) -> None:
         self.place = place
         self.rules = screen_rules.of(place)
-        self.name = zlib.crc32(place.home.encode("utf-8", "replace"))
+        self.name = watch_of(place.home)
         self.log = log
         self.servers: dict[str, Server] = {}
         self.targets: dict[str, Target] = {}
@@ -125,7 +126,7 @@ class Scanner:
         for socket, targets in by_socket.items():
             server = self.servers.get(socket)
             if server is None:
-                server = self.servers[socket] = Server(socket, f"{self.name:08x}")
+                server = self.servers[socket] = Server(socket, self.name)
             changed |= self.tried("socket " + socket, self.scan, server, targets, now)
             self.log.complain("tmux " + socket, server.connection.why)
         odd = self.is_at_odds(now)

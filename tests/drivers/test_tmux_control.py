@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -189,6 +190,44 @@ def test_a_server_survives_those_who_come_and_go(tmux: Tmux) -> None:
 
     assert tmux("display-message", "-p", "#{pid}") == server
     until(lambda: driver.sessions("ib") == {"a"})
+
+
+def test_one_that_was_killed_while_the_server_hung_is_ended_by_the_next(tmux: Tmux) -> None:
+    tmux("new-session", "-d", "-s", "a", "exec cat")
+    server = int(tmux("display-message", "-p", "#{pid}"))
+    held = held_by_another()
+    os.kill(server, signal.SIGSTOP)
+    held.kill()
+    held.communicate()
+    until(lambda: all(one.status() == psutil.STATUS_ZOMBIE for one in psutil.Process(server).children()[1:]))
+    os.kill(server, signal.SIGCONT)
+    following = Connection("ib", "test")
+    try:
+        until(lambda: names(following))
+        following.sweep_at = 0.0
+        until(lambda: names(following) and lines_of(held.pid) == [])
+        assert driver.sessions("ib") >= {"a"}
+        assert int(tmux("display-message", "-p", "#{pid}")) == server
+    finally:
+        following.close()
+        for left in lines_of(held.pid):
+            left.kill()
+
+
+def held_by_another() -> subprocess.Popen[str]:
+    code = (
+        "from ibstatus.drivers.tmux_control import Connection; c = Connection('ib', 'test');"
+        "assert c.ask(['list-sessions']); print('there', flush=True); input()"
+    )
+    held = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert held.stdout is not None
+    assert held.stdout.readline() == "there\n"
+    return held
+
+
+def lines_of(holder: int) -> list[psutil.Process]:
+    found = psutil.process_iter(["cmdline"])
+    return [one for one in found if f"ib-watch-test-{holder}" in (one.info["cmdline"] or []) and one.is_running()]
 
 
 def test_a_server_survives_one_that_is_killed(tmux: Tmux) -> None:

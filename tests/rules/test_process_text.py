@@ -2,10 +2,11 @@
 
 import pytest
 
-from ibstatus.rules.process_text import Home, Own, Process, Seat, owned, table
+from ibstatus.rules.process_text import Home, Own, Process, Seat, owned, table, watch_of
 
 ROOT, HOME, SAFE = "/r", "/r/.ittybitty", "/r/.git/ib"
-PLACE = Home(ROOT, HOME, SAFE, {"w": "secret", "gone": "old"}, {70: "listener", 71: "waiter"})
+LINE = ("tmux", "-u", "-N", "-L", "ib", "-C", "new-session", "-s", f"ib-watch-{watch_of(HOME)}-69", "-c", "/")
+PLACE = Home(ROOT, HOME, SAFE, {"w": "secret", "gone": "old"}, {69: "supervisor", 70: "listener", 71: "waiter"})
 LIVE, DEAD, UNASKED = Seat(True, 10, 1000.0), Seat(False, 0, 1000.0), Seat(None, 0, 1000.0)
 SLEEP = ("sleep", "1000")
 MARK = {"agent": "w", "token": "secret"}
@@ -21,6 +22,12 @@ def seen(one: Process, seat: Seat | None = LIVE, *others: Process) -> Own | None
     [
         (Process(5, 1, 1.0, ("/py", "-P", "-m", "ibstatus", "status-watchdog", "--repo", ROOT)), "", "supervisor"),
         (Process(5, 1, 1.0, ("/py", "-P", "-m", "ibstatus", "attend", "--repo", ROOT, "w")), "w", "attend"),
+        (Process(6, 69, 1.0, LINE), "", "line to tmux"),
+        (
+            Process(7, 3, 1.0, ("sh", "-c", 'while kill -0 "$0" 2>/dev/null; do sleep 3; done', "69")),
+            "",
+            "line to tmux",
+        ),
         (Process(70, 1, 1.0, ("/py", "/bin/ib", "listen")), "", "listener"),
         (Process(71, 1, 1.0, ("/py", "-S", "/x/ibstatus/hooks/stub.py", "wake"), "w", "secret"), "w", "waiter"),
         (Process(10, 2, 1001.0, ("/bin/sh", HOME + "/agents/w/start.sh")), "w", "launcher"),
@@ -55,6 +62,9 @@ def test_what_is_ours(process: Process, agent: str, what: str) -> None:
         Process(5, 1, 1.0, ("/py", "-m", "ibstatus", "status-watchdog", "--repo", "/r2")),
         Process(5, 1, 1.0, ("/py", "-m", "ibstatus", "status-watchdog", "--repo", "/r/.ittybitty")),
         Process(70, 1, 1.0, ("postgres",)),
+        Process(6, 1, 1.0, ("tmux", "-C", "new-session", "-s", f"ib-watch-{watch_of('/r2/.ittybitty')}-69")),
+        Process(6, 1, 1.0, ("vi", "-C", f"ib-watch-{watch_of(HOME)}-69")),
+        Process(7, 3, 1.0, ("sh", "-c", 'while kill -0 "$0" 2>/dev/null; do sleep 3; done', "68")),
     ],
 )
 def test_what_is_not(process: Process) -> None:
@@ -141,3 +151,10 @@ def test_a_table_with_a_head_that_a_terminal_has_room_for() -> None:
     assert whole[1].endswith("(the session of w is gone)")
     assert narrow[0] == whole[0]
     assert (len(narrow[1]), narrow[1][-1]) == (70, "…")
+
+
+def test_a_line_to_tmux_is_an_orphan_once_its_supervisor_is_gone() -> None:
+    own = seen(Process(6, 1, 1.0, LINE))
+
+    assert own is not None
+    assert (own.agent, own.orphan, own.why) == ("", True, "its supervisor is gone")

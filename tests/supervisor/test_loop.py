@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ibstatus.rules import duties
 from ibstatus.store import messages, places, questions, spool
 from ibstatus.store import published as proof
 from ibstatus.supervisor import loop
@@ -420,3 +421,19 @@ def test_after_news_the_snapshot_is_soon_one_that_can_be_relied_on(
     assert machine.supervisor.look() <= 0.05
 
     until(lambda: machine.supervisor.look() > 0.05 and proof.is_fresh(repo, proof.read(repo)[1], time.time()))
+
+
+def test_no_notice_is_older_than_what_it_tells(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks write while the supervisor looks; its own clock was read before."""
+    supervisor = machine.supervisor
+    look, walls = supervisor.publisher.look, []
+
+    def slowly(past: duties.Past, now: duties.Clock) -> object:
+        machine.mono += 5
+        return look(past, now)
+
+    monkeypatch.setattr(supervisor.publisher, "look", slowly)
+    monkeypatch.setattr(supervisor.caring, "look", lambda agents, now, slept: walls.append(now.wall))
+    machine.look()
+
+    assert walls == [machine.clock().wall]
