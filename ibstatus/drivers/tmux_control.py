@@ -22,7 +22,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 CHUNK = 1 << 18
 PART = 64  # so many commands at a time, where their replies are read as they come
 LEAVES_WITHIN = 0.5
-SWEPT_AFTER = 5.0
+SWEPT_AFTER = 1.0
 WELCOME = 2  # the commands that it is started with have been done
 SILENT: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibstatus.drivers import own_processes
 from ibstatus.drivers import tmux as driver
 from ibstatus.drivers.tmux_control import PART, Connection, Reading, Reply
 from tests.until import until
@@ -73,6 +74,7 @@ def test_it_goes_after_kill_9(tmux: Tmux) -> None:
 
     assert done.returncode == -signal.SIGKILL
     until(lambda: driver.sessions("ib") == {"a"})
+    own_processes.end_lines("k", {"a"})
 
 
 def test_no_server_is_not_started_and_no_error(tmux: Tmux, connection: Connection) -> None:
@@ -241,4 +243,5 @@ def test_a_server_survives_one_that_is_killed(tmux: Tmux) -> None:
         subprocess.run([sys.executable, "-c", code], check=False)
 
     until(lambda: driver.sessions("ib") == {"a"})
+    own_processes.end_lines("k", {"a"})  # now and then one is left, for which the server would wait
     assert tmux("display-message", "-p", "#{pid}") == server
