@@ -72,6 +72,12 @@ class Board(Protocol):
 
         Said once more by the same agent and attempt, when the first answer got lost, it is the same answer."""
 
+    def done_and_claim(
+        self, fences: Sequence[Fence], template: Template, who: Claimer, summary: str = "", count: int = 1
+    ) -> list[Task]:
+        """Both in one transaction, which costs half: what was claimed. What the finished ones set free may be among it;
+        a stale fence claims nothing."""
+
     def fail(self, fence: Fence, reason: str) -> Task:
         """Ready again while attempts are left, else failed."""
 

@@ -25,7 +25,7 @@ COMMANDS = {
     "tree": ("board_tasks", "tree", TASKS),
     "search": ("board_tasks", "search", TASKS),
     "prompt": ("board_tasks", "prompt", TASKS),
-    "claim": ("board_work", "claim", WORK),
+    "claim": ("board_claim", "claim", WORK),
     "note": ("board_work", "note", WORK),
     "beat": ("board_work", "beat", WORK),
     "done": ("board_work", "done", WORK),

@@ -73,6 +73,11 @@ class Life(RuleBasedStateMachine):
     def reaches(self, start: str, goal: str) -> bool:
         return start == goal or any(self.reaches(id, goal) for id in self.all[start].after)
 
+    def ready(self) -> list[One]:
+        """The best first."""
+        ready = [it for it in self.all.values() if it.status == "ready"]
+        return sorted(ready, key=lambda it: (-it.priority, it.number))
+
     def chosen(self, pick: int) -> One:
         return list(self.all.values())[pick % len(self.all)]
 
@@ -106,9 +111,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(agent=AGENTS, count=st.integers(1, 3), dead=st.booleans())
     def claim(self, agent: str, count: int, dead: bool) -> None:
-        ready = sorted(
-            (it for it in self.all.values() if it.status == "ready"), key=lambda it: (-it.priority, it.number)
-        )
+        ready = self.ready()
         taken = self.board.claim(ANY, Claimer(agent, RUN_OUT if dead else 900.0), count)
         assert [task.id for task in taken] == [it.id for it in ready[:count]]
         for it in ready[:count]:
@@ -131,6 +134,27 @@ class Life(RuleBasedStateMachine):
                 self.entries += 1
                 (one.branch,) = [it.id for it in self.board.entries() if it.task_id == one.id]
             self.settle()
+
+    @precondition(lambda self: self.all)
+    @rule(pick=PICK, agent=AGENTS, stale=st.booleans())
+    def done_and_claim(self, pick: int, agent: str, stale: bool) -> None:
+        one, taken = self.chosen(pick), list[str]()
+        fence = Fence(one.id, agent, one.attempt - stale)
+        again = one.done_by == agent and not stale
+        mine = one.holder == agent and not stale
+
+        def act() -> None:
+            taken.extend(task.id for task in self.board.done_and_claim([fence], ANY, Claimer(agent)))
+
+        if not self.tried(mine or again, act):
+            return
+        if mine:
+            one.status, one.holder, one.done_by = "done", None, agent
+            self.settle()
+        best = self.ready()[:1]
+        assert taken == [it.id for it in best]
+        for it in best:
+            it.status, it.holder, it.attempt = "claimed", agent, it.attempt + 1
 
     @precondition(lambda self: self.all)
     @rule(pick=PICK, agent=AGENTS, stale=st.booleans(), fails=st.booleans())

@@ -10,10 +10,11 @@ import pytest
 from psycopg import conninfo
 
 from ibstatus.board import postgres
-from ibstatus.board.port import Gone
+from ibstatus.board.port import Board, Gone
 from ibstatus.errors import IbError, told
+from ibstatus.model.board import Claimer, Fence
 from ibstatus.rules import board as rules
-from tests.board.doing import add, claim
+from tests.board.doing import ANY, add, claim
 from tests.board.following import Follower, Writer, cut_off
 from tests.board.postgres_server import SERVER, Server
 from tests.until import until
@@ -126,6 +127,48 @@ def test_what_was_committed_outlives_the_server(mortal: Server) -> None:
         with closing(postgres.open_board(dsn)) as again:
             assert [task.summary for task in again.done([fence], "said again")] == ["kept"]
             assert [event.channel for event in again.events(0, channels=rules.SEEDS)] == ["task_ready", "task_done"]
+
+
+STEPS: dict[str, Callable[[Board], object]] = {
+    "claim": lambda board: board.claim(ANY, Claimer("ann")),
+    "done": lambda board: board.done([Fence("a", "ann", 1)]),
+    "done_and_claim": lambda board: board.done_and_claim([Fence("a", "ann", 1)], ANY, Claimer("ann")),
+    "release": lambda board: board.release(Fence("a", "ann", 1)),
+}
+
+
+@pytest.mark.parametrize("last", STEPS)
+def test_whatever_was_answered_last_outlives_the_server(mortal: Server, last: str) -> None:
+    """Who claims or finishes stands in line without a wait for the disk, and waits after it."""
+    with mortal.fresh() as dsn:
+        with closing(postgres.open_board(dsn)) as board:
+            for id in "ab":
+                add(board, id)
+            if last != "claim":
+                claim(board)
+            STEPS[last](board)
+            before = board.tasks()
+            mortal.kill()
+        mortal.begin_again()
+        with closing(postgres.open_board(dsn)) as again:
+            assert again.tasks() == before
+
+
+def test_what_was_told_outlives_the_server(mortal: Server) -> None:
+    """Somebody has changed the board without waiting for the disk. Who was told of it is told the same afterwards."""
+    with mortal.fresh() as dsn:
+        with closing(postgres.open_board(dsn)) as board, psycopg.connect(dsn, autocommit=True) as other:
+            other.execute("SET synchronous_commit = off")
+            for number in range(20):
+                other.execute(
+                    "SELECT * FROM ib_board.add(%s,'t','',NULL,5,NULL,'{}','',3,false,false)", (f"t{number}",)
+                )
+            told = board.events(0)
+            mortal.kill()
+        mortal.begin_again()
+        with closing(postgres.open_board(dsn)) as again:
+            assert len(told) == 20
+            assert again.events(0) == told
 
 
 def is_gone(use: Callable[[], object]) -> bool:

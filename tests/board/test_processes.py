@@ -39,12 +39,16 @@ def put(open_board: Open, *tasks: NewTask) -> None:
             board.add(task)
 
 
-def work_all(open_board: Open, agent: str, lease: float = 900.0, batch: int = 1) -> list[str]:
-    """Claim and finish until nothing is left; what was done, by this agent's account."""
+def work_all(open_board: Open, agent: str, lease: float = 900.0, batch: int = 1, on: bool = False) -> list[str]:
+    """Claim and finish until nothing is left; what was done, by this agent's account. `on`: both in one step."""
     board, done = open_board(), list[str]()
     while board.tasks(statuses=["pending", "ready", "claimed"], limit=1):
         taken = board.claim(ANY, Claimer(agent, lease), batch)
         try:
+            while on and taken:
+                held = taken
+                taken = board.done_and_claim([fence(task) for task in held], ANY, Claimer(agent, lease), agent, batch)
+                done += [task.id for task in held]
             done += [task.id for task in board.done([fence(task) for task in taken], agent)]
         except Lost:
             pass  # slower than its lease: somebody else does it
@@ -57,7 +61,9 @@ def test_each_task_is_done_by_one(open_board: Open) -> None:
     after = [(f"t{number - 1}",) if number % 5 == 4 else () for number in range(TASKS // 4)]
     put(open_board, *(new(f"t{number}", after=after[number]) for number in range(TASKS // 4)))
 
-    children = [Child(lambda n=n: work_all(open_board, f"a{n}", batch=1 + n % 3)) for n in range(CLAIMERS // 2)]
+    children = [
+        Child(lambda n=n: work_all(open_board, f"a{n}", batch=1 + n % 3, on=n % 2 == 0)) for n in range(CLAIMERS // 2)
+    ]
     done = [id for child in children for id in child.result()]
 
     assert Counter(done) == Counter(f"t{number}" for number in range(TASKS // 4))
@@ -77,7 +83,7 @@ def test_whoever_is_killed_leaves_nothing_stuck_and_nothing_twice(open_board: Op
 
     def start() -> Child:
         name = next(names)
-        return Child(lambda: work_all(open_board, name, SHORT, dice.randint(1, 3)))
+        return Child(lambda: work_all(open_board, name, SHORT, dice.randint(1, 3), dice.random() < 0.5))
 
     children = [start() for _ in range(CLAIMERS)]
     for _ in range(KILLS):

@@ -48,6 +48,47 @@ def test_several_at_once_are_lines(board: Faces) -> None:
     assert [one["status"] for one in board.json("done", *ids[:2])] == ["done", "done"]
 
 
+def test_who_is_done_is_given_the_next_one(board: Faces) -> None:
+    first, second = board.add("First", "-p", "p"), board.add("Second")
+    third = board.add("Third", "-p", "p", "--after", first, "--priority", "1")
+    board.json("claim", "--agent", "me")
+
+    done = board("done", first, "--next", "--agent", "me", "-p", "p", "--lease", "60", "-m", "well")
+    assert (done.code, done.out) == (0, third + "\n")
+    assert done.err.startswith(f"Done: {first}\nThird (attempt 1 of 3, yours until 20")
+    assert [board.status(id) for id in (first, second, third)] == ["done", "ready", "claimed"]
+
+    assert board.json("done", third, "--next", "--agent", "me")["id"] == second
+    done = board("done", second, "--next", "--agent", "me", "--json")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith(f"Done: {second}\nNothing is ready for you")
+    assert board("done", second, "--next", "--agent", "you").code == 1
+
+
+def test_what_says_which_is_next_goes_with_next(board: Faces) -> None:
+    id = board.add("One")
+    board.json("claim", "--agent", "me")
+
+    for args in (["-p", "p"], ["--capability", "gpu"], ["--priority", "1"], ["--lease", "5"]):
+        done = board("done", id, "--agent", "me", *args)
+        assert (done.code, done.out) == (2, ""), args
+        assert "--next" in done.err
+    assert board.status(id) == "claimed"
+
+
+def test_a_next_one_that_nobody_reads_is_given_back(board: Faces) -> None:
+    first, second = board.add("First"), board.add("Second")
+    board.json("claim", "--agent", "me")
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    run = board.began("done", first, "--next", "--agent", "me", stdout=writer)
+    os.close(writer)
+
+    run.run.wait(20)
+    assert [board.status(id) for id in (first, second)] == ["done", "ready"]
+
+
 def test_a_task_that_is_named_is_had_or_refused(board: Faces) -> None:
     id = board.add("One")
 

@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 from ibstatus.board import refusals
 from ibstatus.board.postgres.connection import Connection, Refused, Row, Values
 from ibstatus.errors import IbError
-from ibstatus.model.board import Branch, Entry, Fence, Task
+from ibstatus.model.board import Branch, Claimer, Entry, Fence, Task, Template
 from ibstatus.rules import board as rules
 
 STALE, ABSENT, CIRCLE, TAKEN = "IB001", "IB002", "IB003", "IB004"  # 003_operations.sql
@@ -47,6 +47,11 @@ class Asking:
     def tasks_of(self, statement: LiteralString, values: Values, fences: Sequence[Fence] = ()) -> list[Task]:
         """Of the view `shown`, whose last column only sorts."""
         return [Task(*row[:-1]) for row in self.asked(statement, values, fences)]
+
+    def told(self, statement: LiteralString, values: Values, fences: Sequence[Fence] = ()) -> list[Task]:
+        """Of a procedure, whose one answer is the rows of `shown` as JSON."""
+        ((rows,),) = self.asked(statement, values, fences)
+        return [Task(*list(row.values())[:-1]) for row in rows]
 
     def shown(self, id: str) -> Task | None:
         found = self.tasks_of("SELECT * FROM shown WHERE id = %s", (id,))
@@ -88,6 +93,15 @@ class Asking:
     def refused_entry(self, id: int, wanted: str) -> IbError:
         row = self.opened.one(ENTRY, (bounded(id),))
         return refusals.not_mergeable(Entry(*row), wanted) if row else refusals.no_entry(id)
+
+
+def columns(fences: Sequence[Fence]) -> tuple[list[str], list[str], list[int | None]]:
+    return [one.task_id for one in fences], [one.agent for one in fences], [one.attempt for one in fences]
+
+
+def fitting(template: Template, who: Claimer, count: int) -> tuple[object, ...]:
+    wanted = (template.project_id, list(template.capabilities), template.priority)
+    return (*wanted, who.agent, who.lease, few(count), rules.NO_SIGN)
 
 
 def bounded(number: int) -> int:

@@ -7,7 +7,7 @@ from typing import LiteralString
 
 from ibstatus.board import refusals, searching
 from ibstatus.board.port import Doorbell
-from ibstatus.board.postgres.asking import ENDED, ENTRY, Asking, bounded, few, json, parts
+from ibstatus.board.postgres.asking import ENDED, ENTRY, Asking, bounded, columns, few, fitting, json, parts
 from ibstatus.board.postgres.doorbell import PostgresDoorbell
 from ibstatus.errors import IbError
 from ibstatus.model.board import Branch, Claimer, Entry, Event, Fence, Hit, NewTask, Note, NoteKind, Task, Template
@@ -94,8 +94,7 @@ class PostgresBoard(Asking):
     # in
 
     def claim(self, template: Template, who: Claimer, count: int = 1) -> list[Task]:
-        values = (template.project_id, list(template.capabilities), template.priority, who.agent, who.lease, few(count))
-        return self.tasks_of("SELECT * FROM claim(%s,%s::text[],%s,%s,%s,%s,%s)", (*values, rules.NO_SIGN))
+        return self.told("CALL take_and_tell(%s,%s::text[],%s,%s,%s,%s,%s,NULL)", fitting(template, who, count))
 
     def claim_task(self, id: str, who: Claimer) -> Task:
         values = (id, who.agent, who.lease, rules.NO_SIGN)
@@ -105,9 +104,8 @@ class PostgresBoard(Asking):
 
     def done(self, fences: Sequence[Fence], summary: str = "", branch: Branch | None = None) -> list[Task]:
         if branch is None:
-            columns = [one.task_id for one in fences], [one.agent for one in fences], [one.attempt for one in fences]
-            done: LiteralString = "SELECT * FROM done(%s::text[],%s::text[],%s::integer[],%s)"
-            return self.tasks_of(done, (*columns, summary), fences)
+            done: LiteralString = "CALL finish_and_tell(%s::text[],%s::text[],%s::integer[],%s,NULL)"
+            return self.told(done, (*columns(fences), summary), fences)
         if len(fences) != 1:
             raise IbError("A branch belongs to one task", hint="finish the others without it")
         (fence,) = fences
@@ -115,6 +113,14 @@ class PostgresBoard(Asking):
         return self.tasks_of(
             "SELECT * FROM done_with_branch(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)", whose + parts(branch), fences
         )
+
+    def done_and_claim(
+        self, fences: Sequence[Fence], template: Template, who: Claimer, summary: str = "", count: int = 1
+    ) -> list[Task]:
+        both: LiteralString = (
+            "CALL finish_take_and_tell(%s::text[],%s::text[],%s::integer[],%s,%s,%s::text[],%s,%s,%s,%s,%s,NULL)"
+        )
+        return self.told(both, (*columns(fences), summary, *fitting(template, who, count)), fences)
 
     def fail(self, fence: Fence, reason: str) -> Task:
         return self.held("SELECT * FROM give_back(%s,%s,%s,%s,0)", fence, reason)
@@ -162,7 +168,10 @@ class PostgresBoard(Asking):
         self, since: int, limit: int = 1000, channels: Sequence[str] = (), project_id: str | None = None
     ) -> list[Event]:
         values = {"since": bounded(since), "limit": few(limit), "channels": list(channels), "project": project_id}
-        return [Event(*row) for row in self.opened.all(EVENTS, values)]
+        rows = self.opened.all(EVENTS, values)
+        if rows:
+            self.opened.all("SELECT flush()")  # what was told stays, and so does its number
+        return [Event(*row) for row in rows]
 
     def last_seq(self) -> int:
         row = self.opened.one("SELECT coalesce(max(seq), 0) FROM events")

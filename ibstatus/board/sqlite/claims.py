@@ -35,17 +35,20 @@ EXTEND = "UPDATE tasks SET lease = ?, lease_end = ?, lease_boot = ? WHERE n = ?"
 
 class Claims(Tasks):
     def claim(self, template: Template, who: Claimer, count: int = 1) -> list[Task]:
+        with self.connection.change() as sql:
+            return self.best(sql, template, who, count)
+
+    def best(self, sql: sqlite3.Connection, template: Template, who: Claimer, count: int) -> list[Task]:
         given = {
             "project": template.project_id,
             "priority": board.LOWEST if template.priority is None else template.priority,
             "capabilities": json.dumps(template.capabilities) if template.capabilities else "[]",
             "count": max(0, count),
         }
-        with self.connection.change() as sql:
+        best = sql.execute(BEST, given).fetchall()
+        if len(best) < count and self.swept(sql):
             best = sql.execute(BEST, given).fetchall()
-            if len(best) < count and self.swept(sql):
-                best = sql.execute(BEST, given).fetchall()
-            return self.taken(sql, [n for (n,) in best], who)
+        return self.taken(sql, [n for (n,) in best], who)
 
     def claim_task(self, id: str, who: Claimer) -> Task:
         with self.connection.change() as sql:

@@ -9,7 +9,7 @@ from ibstatus.board.sqlite import records
 from ibstatus.board.sqlite.claims import FAILED, Claims
 from ibstatus.board.sqlite.merges import enqueued
 from ibstatus.errors import IbError
-from ibstatus.model.board import Branch, Fence, Note, NoteKind, Task
+from ibstatus.model.board import Branch, Claimer, Fence, Note, NoteKind, Task, Template
 from ibstatus.rules import board
 
 DONE = """
@@ -35,6 +35,14 @@ class Endings(Claims):
             raise IbError("A branch belongs to one task", hint="finish the others without it")
         with self.connection.change() as sql:
             return [self.finished(sql, fence, summary, branch) for fence in fences]
+
+    def done_and_claim(
+        self, fences: Sequence[Fence], template: Template, who: Claimer, summary: str = "", count: int = 1
+    ) -> list[Task]:
+        with self.connection.change() as sql:
+            for fence in fences:
+                self.finished(sql, fence, summary, None)
+            return self.best(sql, template, who, count)
 
     def finished(self, sql: sqlite3.Connection, fence: Fence, summary: str, branch: Branch | None) -> Task:
         try:

@@ -1,7 +1,7 @@
 """claim: take a task that fits, and wait for one if that is wanted. What is taken is told, or given back."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ibstatus.board.port import Board, Gone, Lost
@@ -20,6 +20,11 @@ Tell = Callable[[list[Task]], None]
 
 def fitting(template: Template, who: Claimer, count: int) -> Take:
     return lambda board: board.claim(template, who, count)
+
+
+def after(fences: Sequence[Fence], summary: str, template: Template, who: Claimer) -> Take:
+    """The next one, in the step that finishes these."""
+    return lambda board: board.done_and_claim(fences, template, who, summary)
 
 
 def just(given: str, who: Claimer) -> Take:
