@@ -82,7 +82,7 @@ def test_a_next_one_that_nobody_reads_is_given_back(board: Faces) -> None:
     reader, writer = os.pipe()
     os.close(reader)
 
-    run = board.began("done", first, "--next", "--agent", "me", stdout=writer)
+    run = board.began("done", first, "--next", "--agent", "me", stdout=writer, stderr=subprocess.DEVNULL)
     os.close(writer)
 
     run.run.wait(20)
