@@ -16,9 +16,11 @@ from ibstatus.store import (
     exclude,
     home,
     locks,
+    meta,
     places,
     questions,
     safety,
+    tokens,
 )
 
 FOLDERS = ("", "/locks", "/ids", "/notify", "/notify/cursors", "/notify/bells", "/spool")
@@ -59,6 +61,17 @@ def make(place: places.Place, gitignore: bool) -> None:
     atomic.put(place.version, home.CURRENT)  # last: until it stands, the next command does all this again
 
 
+def arrive(place: places.Place) -> None:
+    """At another path than before. A copy gets a name of its own before it does anything with the other's agents."""
+    if copy_of(place):
+        settle(place)
+        return
+    try:
+        atomic.put(place.safe + "/root", os.fsencode(place.root) + b"\n")
+    except OSError:
+        return  # on a medium that nobody can write to it is read all the same
+
+
 def close_to_others(place: places.Place) -> None:
     """An older tool made the folder readable to everybody; what is below is then out of reach as well."""
     mode = stat.S_IMODE(disk.stat(place.home).st_mode)
@@ -82,9 +95,23 @@ def identify(place: places.Place) -> None:
         known = b"" if copied else safety.read_copy(place, place.repo_id) or b""
         if not is_repo_id(known):
             known = os.urandom(4).hex().encode() + b"\n"
+        if copied:
+            part_agents(place, known.decode().strip())
         atomic.put(place.repo_id, known)
     if safety.read_copy(place, place.repo_id) != known:
         safety.keep_copy(place, place.repo_id, known)
+
+
+def part_agents(place: places.Place, ident: str) -> None:
+    """Sessions, and what proves that a process runs in one, belong to the agents that these were copied from."""
+    for agent in agents.all_ids(place):
+        known = meta.read(place, agent)
+        if known:
+            meta.write(place, agent, {**known, "tmux_session": f"ittybitty-{ident}-{agent}"})
+        if disk.exists(tokens.path_of(place, agent)):
+            disk.unlink(tokens.path_of(place, agent))
+            tokens.make(place, agent)
+            agents.keep(place, agent)
 
 
 def is_repo_id(data: bytes) -> bool:

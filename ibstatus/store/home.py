@@ -28,10 +28,22 @@ def enter(place: places.Place) -> None:
         from ibstatus.store import founding
 
         founding.settle(place)
+    elif is_elsewhere(place):
+        from ibstatus.store import founding
+
+        founding.arrive(place)
     if place.agent:
         from ibstatus.store import agents
 
         agents.keep(place, place.agent)
+
+
+def is_elsewhere(place: places.Place) -> bool:
+    """Has the repository been moved or copied since somebody looked?"""
+    try:
+        return disk.read_file(place.safe + "/root") != place.root.encode("utf-8", "surrogateescape") + b"\n"
+    except OSError:
+        return False
 
 
 def look(place: places.Place) -> bool:

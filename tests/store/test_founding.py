@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.store import arrays, exclude, founding, home, places, removal, touched
-from tests.conftest import Done, git, make_repo
+from ibstatus.store import agents, arrays, exclude, founding, home, meta, places, removal, tokens, touched
+from tests.conftest import Done, git, make_agent, make_repo
 from tests.faults import Faults
 from tests.store import layouts
 
@@ -140,6 +140,30 @@ def test_a_copied_repository_gets_an_id_of_its_own(repo: places.Place, tmp_path:
     assert bytes_of(copy.repo_id) != bytes_of(repo.repo_id)
     assert bytes_of(copy.repo_id) == bytes_of(copy.safe + "/repo-id")
     assert "was copied from" not in ib("doctor", cwd=copy.root).out
+
+
+def test_the_first_command_in_a_copy_parts_it_from_the_agents_of_the_other(
+    repo: places.Place, tmp_path: Path, ib: Callable[..., Done]
+) -> None:
+    ib("init")
+    make_agent(repo, "a1")
+    meta.change(repo, "a1", tmux_session=f"ittybitty-{bytes_of(repo.repo_id).decode().strip()}-a1")
+    tokens.make(repo, "a1")
+    agents.keep(repo, "a1")
+    before = meta.read(repo, "a1"), tokens.of(repo, "a1")
+    shutil.copytree(repo.root, tmp_path / "copy", symlinks=True)
+    copy = places.find(str(tmp_path / "copy"))
+
+    assert ib("gc", cwd=copy.root).code == 0
+
+    ident = bytes_of(copy.repo_id).decode().strip()
+    assert ident != bytes_of(repo.repo_id).decode().strip()
+    assert meta.read(copy, "a1")["tmux_session"] == f"ittybitty-{ident}-a1"
+    assert tokens.of(copy, "a1") not in (b"", before[1])
+    assert os.path.samefile(tokens.path_of(copy, "a1"), copy.safe_copy(tokens.path_of(copy, "a1")))
+    assert (meta.read(repo, "a1"), tokens.of(repo, "a1")) == before
+    assert ib("gc", cwd=repo.root).code == 0
+    assert (meta.read(repo, "a1"), tokens.of(repo, "a1")) == before
 
 
 def test_a_moved_repository_keeps_its_id(repo: places.Place, tmp_path: Path) -> None:
