@@ -7,7 +7,7 @@ from typing import Any
 from ibstatus.drivers import clients, git, git_worktree
 from ibstatus.model.records import Agent
 from ibstatus.ops import fleet as sights
-from ibstatus.rules import evidence
+from ibstatus.rules import evidence, fleet
 from ibstatus.store import agent_log, disk, meta, operations, places, spool
 from ibstatus.store import fleet as files
 
@@ -27,13 +27,14 @@ def note(place: places.Place, agent: str, code: int | None, *, look: bool = True
     if not known or (isinstance(ended, dict) and ended.get("why") == PAUSED):  # too late: it is known why
         return
     ender = ended_by(place, agent)
-    noted = {"code": code, "at": now, **({"why": PAUSED} if ender == "pause" else {})}
+    looks = look and not ender and known.get("worktree") is not False
+    left = uncommitted(place, agent) if looks else []
+    noted = {"code": code, "at": now, "left": len(left), **({"why": PAUSED} if ender == "pause" else {})}
     meta.change(place, agent, ended=noted, prompted=was_prompted(place, agent, known))
     if ender:
         return
-    how = "was killed" if code is None else f"ended with exit code {code}" if code else "ended"
+    how = fleet.how_ended(code)
     said = last_words(place, agent) if code else ""
-    left = uncommitted(place, agent) if look and known.get("worktree") is not False else []
     uncommitted_too = f"; {len(left)} uncommitted change{'' if len(left) == 1 else 's'}" if left else ""
     agent_log.write(place, agent, f"Session {how}{uncommitted_too}" + (f": {said}" if said else ""), now)
     if left:

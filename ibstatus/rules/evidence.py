@@ -135,11 +135,9 @@ def ended(case: Case) -> Verdict | None:
     for source in (SESSION, PROCESS):
         end = case.of(source)
         if end is not None and end.state == "stopped":
-            return (
-                won(hooks, "its session is over")
-                if hooks is not None and is_end(hooks)
-                else won(end, end.note or "it is over")
-            )
+            if hooks is not None and is_end(hooks) and (hooks.reason or not end.reason) and end.reason not in ENDS:
+                return won(hooks, "its session is over")
+            return won(end, end.note or "it is over", state="waiting" if end.reason in ENDS else end.state)
     return None
 
 

@@ -71,7 +71,23 @@ def of_session(known: Known, now: float) -> Evidence:
         return Evidence(evidence.SESSION, "", at=seen, seen=seen, note="it was not there before it began or spoke last")
     dead = sight is not None and sight.there and sight.dead
     note = "nothing runs in its session any more" if dead else "its session is gone"
-    return Evidence(evidence.SESSION, "stopped", at=now, seen=seen, note=note)
+    reason, at = noted_end(known.meta, now)
+    return Evidence(evidence.SESSION, "stopped", reason, at, seen, note)
+
+
+def noted_end(meta: Mapping[str, Any], now: float) -> tuple[str, float]:
+    """Why and when, as it was written down when its client ended: a hook that comes later does not take that away."""
+    ended = meta.get("ended")
+    if not isinstance(ended, Mapping) or not isinstance(ended.get("left"), int) or ended.get("why"):
+        return "", now
+    code, at = ended.get("code"), ended.get("at")
+    reason = evidence.UNCOMMITTED if ended["left"] else "" if code == 0 else how_ended(code)
+    return reason, float(at) if isinstance(at, int | float) else now
+
+
+def how_ended(code: int | None) -> str:
+    """`code`: None when nobody saw it end: it was killed, or its tmux server was."""
+    return "was killed" if code is None else f"ended with exit code {code}" if code else "ended"
 
 
 def of_gone(sight: "Sight | None") -> list[Evidence]:

@@ -50,9 +50,9 @@ class Nudging:
         return min(times, default=None)
 
     def hear(self, name: str) -> None:
-        since = self.noticing.rests[name][1]
-        if name not in self.voices or self.voices[name][0] != since:
-            self.voices[name] = (since, inbox.told_at(self.place, name))
+        known = self.noticing.rests.get(name)
+        if known is not None and self.voices.get(name, (None,))[0] != known[1]:
+            self.voices[name] = (known[1], inbox.told_at(self.place, name))
 
     def was_told(self, name: str) -> bool:
         """Something since it rests: it is about to work on that, or has, whatever it was seen as."""

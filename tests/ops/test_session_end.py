@@ -1,13 +1,14 @@
 """Sessions that end without a word are written down, many at once without many looks, and never on a guess."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from ibstatus.model.records import Agent
-from ibstatus.ops import session_end
-from ibstatus.store import home, meta, operations, places
+from ibstatus.ops import fleet, session_end
+from ibstatus.store import home, meta, operations, places, standing, states
 
 
 @pytest.fixture
@@ -33,6 +34,33 @@ def test_a_few_are_asked_for_uncommitted_work(place: places.Place, tmux, agent) 
 
     assert said(place).count('"uncommitted"') == 2
     assert meta.read(place, "a")["ended"]["code"] is None
+
+
+@pytest.mark.parametrize(
+    ("code", "left", "shown"),
+    [
+        (None, True, ("waiting", "uncommitted")),
+        (0, True, ("waiting", "uncommitted")),
+        (None, False, ("stopped", "was killed")),
+        (3, False, ("stopped", "ended with exit code 3")),
+        (0, False, ("stopped", "")),
+    ],
+)
+def test_a_hook_that_comes_after_the_end_takes_its_reason_not_away(
+    place: places.Place, tmux, agent, code: int | None, left: bool, shown: tuple[str, str]
+) -> None:
+    tree = agent(place, "a")
+    if left:
+        (tree / "left.txt").write_text("x")
+    meta.change(place, "a", tmux_session="ittybitty-x-a", started=1.0, ended=None)
+    session_end.note(place, "a", code)
+    now = time.time()
+    for late in ("Stop", "SessionEnd", "Notification"):
+        body = {"notification_type": "idle_prompt", "last_assistant_message": "WAITING"}
+        standing.note(place, "a", "s", late, body, now + 1)
+
+        seen = {one.id: one for one in fleet.look(place, states.States(place), {}, now + 2).agents}["a"]
+        assert (seen.state, seen.reason) == shown, late
 
 
 def test_many_at_once_are_not(place: places.Place, tmux, agent, tmp_path: Path, monkeypatch) -> None:
