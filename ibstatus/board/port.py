@@ -1,6 +1,7 @@
 """What a board can do, whatever keeps it. tests/board holds every store to the same promises.
 
-- Each call is one transaction: all of it, or nothing. What it has returned survives a kill.
+- Each call is one transaction: all of it, or nothing. What a change has returned, and what was told of events, survives
+  a kill, of the server too; what was only looked at may be younger than the disk.
 - Whoever changes a task that is claimed shows the fence; a stale one raises `Lost` and changes nothing.
 - Events are written by the store itself, in the transaction of what they tell of, in the order of commits; within one,
   a completion stands before the readiness it causes.
@@ -73,7 +74,13 @@ class Board(Protocol):
         Said once more by the same agent and attempt, when the first answer got lost, it is the same answer."""
 
     def done_and_claim(
-        self, fences: Sequence[Fence], template: Template, who: Claimer, summary: str = "", count: int = 1
+        self,
+        fences: Sequence[Fence],
+        template: Template,
+        who: Claimer,
+        summary: str = "",
+        branch: Branch | None = None,
+        count: int = 1,
     ) -> list[Task]:
         """Both in one transaction, which costs half: what was claimed. What the finished ones set free may be among it;
         a stale fence claims nothing."""

@@ -37,6 +37,10 @@ def not_so(task: Task, wanted: str) -> IbError:
     return IbError(f"Task {task.id} is {board.told(task.status)}, {wanted}", hint=board.shown(task.id))
 
 
+def one_branch() -> IbError:
+    return IbError("A branch belongs to one task", hint="finish the others without it")
+
+
 def circle(way: list[str]) -> IbError:
     return IbError(f"They would wait for each other for ever: {' → '.join(way)}", hint=board.shown(way[0]))
 

@@ -1,16 +1,18 @@
 """ib board note, beat, done, fail, release: what an agent does with a task that it has."""
 
 import os
+from collections.abc import Sequence
 
 import click
 
+from ibstatus.board.port import Board
 from ibstatus.cli import output
 from ibstatus.cli.board import agent_option, at_desk, attempt_option, ids, told
 from ibstatus.cli.board_claim import LEASE, lease_option, nothing, shown, taken_at, telling, template, wanted
 from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError, visible
-from ibstatus.model.board import Branch, Claimer, Task
-from ibstatus.ops.board import branches, claiming
+from ibstatus.model.board import Branch, Claimer, Fence, Task
+from ibstatus.ops.board import branches, claiming, ending
 from ibstatus.ops.board import desk as op
 from ibstatus.rules import board as rule
 
@@ -100,9 +102,7 @@ def done(
     if len(tasks) > 1 and (branch or attempt is not None):
         raise UsageError("--branch and --attempt go with one task", hint="finish them one by one")
     if not on and (project or capability or priority is not None or lease != LEASE):
-        raise UsageError(
-            "--project, --capability, --priority and --lease say which one is next", hint="ib board done --next"
-        )
+        raise UsageError("--project, --capability, --priority and --lease go with --next", hint="ib board done --help")
     fits = template(project, capability, priority)
     with at_desk() as desk:
         text = rule.text_of(summary, "A summary")
@@ -110,26 +110,50 @@ def done(
         if handed is not None and len(tasks) > 1:
             raise UsageError(f"They would all hand in {handed.branch}", hint="finish them one by one")
         fences = [op.fence(desk, task, agent, attempt) for task in tasks]
-        who, taken, found = Claimer(fences[0].agent, lease), list[Task](), list[Task]()
-        if on and handed is None:
-            taken = taken_at(desk.board, claiming.after(fences, text, fits, who), telling(json))
-        else:
-            found = desk.board.done(fences, text, handed)
-        if handed is not None:
-            branches.refuse_late(desk, found[0].id, handed)
-            if on:
-                taken = taken_at(desk.board, claiming.fitting(fits, who, 1), telling(json))
-    say = output.talk if on else output.data
-    if json and not on:
+
+        def check(found: Sequence[Task]) -> None:
+            if handed is not None:
+                branches.refuse_late(desk, fences[0].task_id, handed)
+
+        if on:
+            take = claiming.after(fences, text, handed, fits, Claimer(fences[0].agent, lease), check)
+            return gone_on(desk.board, take, json, [*finished(fences), *waits(handed)])
+        found = desk.board.done(fences, text, handed)
+        check(found)
+    if json:
         output.as_json(found[0] if len(tasks) == 1 else found)
         return 0
-    for fence in fences:
-        say(f"Done: {fence.task_id}")
-    if handed is not None:
-        output.talk(visible(f"{handed.branch} waits to be merged into {handed.base}: ib board merge"))
-    if on:
-        shown(taken) if taken else nothing()
+    for line in finished(fences):
+        output.data(line)
+    for line in waits(handed):
+        output.talk(line)
     return 0
+
+
+def gone_on(board: Board, take: claiming.Take, json: bool, said: Sequence[str]) -> int:
+    """On stdout is the next one alone."""
+    try:
+        taken = taken_at(board, take, telling(json))
+    except ending.Ended:
+        output.hush()
+        return 130
+    for line in said:
+        output.talk(line)
+    if taken:
+        shown(taken)
+    else:
+        nothing()
+    return 0
+
+
+def finished(fences: Sequence[Fence]) -> list[str]:
+    return [f"Done: {one.task_id}" for one in fences]
+
+
+def waits(handed: Branch | None) -> list[str]:
+    if handed is None:
+        return []
+    return [visible(f"{handed.branch} waits to be merged into {handed.base}: ib board merge")]
 
 
 @click.command(short_help="Say that a task could not be done")

@@ -5,7 +5,7 @@ import pytest
 from ibstatus.board.port import Board, Lost
 from ibstatus.errors import IbError
 from ibstatus.model.board import Claimer, Fence, Template
-from tests.board.doing import ANY, RUN_OUT, add, claim, known, status, told
+from tests.board.doing import ANY, BRANCH, RUN_OUT, add, claim, known, status, told
 
 ANN = Claimer("ann")
 
@@ -40,7 +40,7 @@ def test_several_at_once_of_what_fits(board: Board) -> None:
     for id, project in (("c", "p"), ("d", "q"), ("e", "p"), ("f", "p")):
         add(board, id, project_id=project)
 
-    taken = board.done_and_claim([claim(board), claim(board)], Template("p"), Claimer("ann", 60.0), "both", 2)
+    taken = board.done_and_claim([claim(board), claim(board)], Template("p"), Claimer("ann", 60.0), "both", count=2)
 
     assert [task.id for task in taken] == ["c", "e"]
     assert {status(board, id) for id in "ab"} == {"done"}
@@ -62,6 +62,23 @@ def test_a_lease_that_ran_out_is_taken_over(board: Board) -> None:
     (taken,) = board.done_and_claim([held], ANY, ANN)
 
     assert (taken.id, taken.claimed_by, taken.attempt) == ("b", "ann", 2)
+
+
+def test_with_a_branch_what_waits_for_the_merge_is_not_next(board: Board) -> None:
+    add(board, "a")
+    add(board, "b", after=("a",), priority=9)
+    add(board, "c")
+    held = claim(board)
+
+    (taken,) = board.done_and_claim([held], ANY, ANN, "well", BRANCH)
+
+    assert (taken.id, status(board, "a"), status(board, "b")) == ("c", "done", "pending")
+    assert [(entry.task_id, entry.branch) for entry in board.entries()] == [("a", BRANCH.branch)]
+    with pytest.raises(IbError):
+        board.done_and_claim([held, Fence("c", "ann", 1)], ANY, ANN, "", BRANCH)
+    with pytest.raises(Lost):
+        board.done_and_claim([Fence("c", "bob", 1)], ANY, ANN, "", BRANCH)
+    assert status(board, "c") == "claimed"
 
 
 def test_who_has_lost_it_gets_nothing(board: Board) -> None:

@@ -116,6 +116,27 @@ def test_what_others_write_is_told_too(board: Board, psql: Foreign) -> None:
     bell.close()
 
 
+def test_others_claim_and_finish_by_the_same_rules(board: Board, psql: Foreign) -> None:
+    for id in "ab":
+        add(board, id)
+
+    (row,) = psql.execute("SELECT id, attempt FROM ib_board.claim(NULL, '{}', NULL, 'bob', 900, 1, '')").fetchall()
+    assert row == ("a", 1)
+    with pytest.raises(psycopg.Error, match="was lost"):
+        psql.execute("SELECT ib_board.done('{a}', '{ann}', '{1}', '')")
+    psql.execute("SELECT ib_board.done('{a}', '{bob}', '{1}', 'well')")
+    assert (known(board, "a").done_by, known(board, "a").summary) == ("bob", "well")
+
+
+def test_whatever_becomes_of_a_task_rings(board: Board) -> None:
+    for id in "ab":
+        add(board, id)
+    with closing(board.doorbell()) as bell:
+        assert not bell.wait(0)
+        board.depend("a", ["b"])  # no event tells of it
+        assert bell.wait(5)
+
+
 def test_others_settle_what_they_tie(board: Board, psql: Foreign) -> None:
     add(board, "a")
     add(board, "b")

@@ -14,7 +14,7 @@ from ibstatus.board.port import Board, Gone
 from ibstatus.errors import IbError, told
 from ibstatus.model.board import Claimer, Fence
 from ibstatus.rules import board as rules
-from tests.board.doing import ANY, add, claim
+from tests.board.doing import ANY, add, claim, status
 from tests.board.following import Follower, Writer, cut_off
 from tests.board.postgres_server import SERVER, Server
 from tests.until import until
@@ -152,6 +152,34 @@ def test_whatever_was_answered_last_outlives_the_server(mortal: Server, last: st
         mortal.begin_again()
         with closing(postgres.open_board(dsn)) as again:
             assert again.tasks() == before
+
+
+def test_done_said_again_outlives_the_server(mortal: Server) -> None:
+    """Whoever said it first has not waited for the disk yet."""
+    with mortal.fresh() as dsn:
+        with closing(postgres.open_board(dsn)) as board, psycopg.connect(dsn, autocommit=True) as other:
+            add(board, "a")
+            fence = claim(board)
+            other.execute("SET synchronous_commit = off")
+            other.execute("SELECT ib_board.done('{a}', '{ann}', '{1}', '')")
+            board.done([fence])
+            mortal.kill()
+        mortal.begin_again()
+        with closing(postgres.open_board(dsn)) as again:
+            assert status(again, "a") == "done"
+
+
+@pytest.mark.parametrize("asked", [lambda board: board.events(0)[-1].seq, lambda board: board.last_seq()])
+def test_no_number_that_was_told_is_given_again(mortal: Server, asked: Callable[[Board], int]) -> None:
+    with mortal.fresh() as dsn:
+        with closing(postgres.open_board(dsn)) as board, psycopg.connect(dsn, autocommit=True) as other:
+            other.execute("SET synchronous_commit = off")
+            other.execute("SELECT ib_board.add('a','t','',NULL,5,NULL,'{}','',3,false,false)")
+            last = asked(board)
+            mortal.kill()
+        mortal.begin_again()
+        with closing(postgres.open_board(dsn)) as again:
+            assert again.last_seq() == last
 
 
 def test_what_was_told_outlives_the_server(mortal: Server) -> None:

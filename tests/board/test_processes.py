@@ -47,7 +47,9 @@ def work_all(open_board: Open, agent: str, lease: float = 900.0, batch: int = 1,
         try:
             while on and taken:
                 held = taken
-                taken = board.done_and_claim([fence(task) for task in held], ANY, Claimer(agent, lease), agent, batch)
+                taken = board.done_and_claim(
+                    [fence(task) for task in held], ANY, Claimer(agent, lease), agent, count=batch
+                )
                 done += [task.id for task in held]
             done += [task.id for task in board.done([fence(task) for task in taken], agent)]
         except Lost:

@@ -22,10 +22,11 @@ CREATE FUNCTION ib_board.news(was text, had text, most integer, t ib_board.tasks
   WHERE k.channel IS NOT NULL
 $$;
 
--- A notification only rings: `task|project`, of done ones `|agent`. How often is of no interest.
-CREATE FUNCTION ib_board.rung(channel text, task_id text, project_id text, agent_id text) RETURNS void LANGUAGE sql
-RETURN pg_notify(channel, task_id || '|' || coalesce(project_id, '')
-                 || CASE WHEN channel = 'task_done' THEN '|' || coalesce(agent_id, '') ELSE '' END);
+-- A notification only rings: `task|project`, of done ones `|agent`.
+CREATE FUNCTION ib_board.ring(channel text, task_id text, project_id text, agent_id text) RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN task_id || '|' || coalesce(project_id, '')
+       || CASE WHEN channel = 'task_done' THEN '|' || coalesce(agent_id, '') ELSE '' END;
 
 -- The readiness that comes of these, after their own events.
 CREATE FUNCTION ib_board.free(done text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -51,7 +52,7 @@ BEGIN
     RETURNING channel, task_id, project_id, agent_id
   )
   SELECT array_agg(task_id) FILTER (WHERE channel = 'task_done'),
-         count(ib_board.rung(channel, task_id, project_id, agent_id))
+         count(pg_notify(channel, ib_board.ring(channel, task_id, project_id, agent_id)))
   INTO done, rung FROM told;
   PERFORM pg_notify('ib_board', '');
   IF done IS NOT NULL THEN
@@ -75,9 +76,9 @@ BEGIN
     RETURNING channel, task_id, project_id, agent_id
   )
   SELECT array_agg(task_id) FILTER (WHERE channel = 'task_done'),
-         count(ib_board.rung(channel, task_id, project_id, agent_id))
+         count(pg_notify(channel, ib_board.ring(channel, task_id, project_id, agent_id)))
   INTO done, rung FROM told;
-  IF rung > 0 THEN
+  IF rung > 0 OR EXISTS (SELECT FROM old_rows o JOIN new_rows n ON n.id = o.id AND n.status <> o.status) THEN
     PERFORM pg_notify('ib_board', '');
   END IF;
   IF done IS NOT NULL THEN

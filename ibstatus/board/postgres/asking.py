@@ -6,12 +6,13 @@ from typing import LiteralString
 from psycopg.types.json import Jsonb
 
 from ibstatus.board import refusals
+from ibstatus.board.port import Gone
 from ibstatus.board.postgres.connection import Connection, Refused, Row, Values
 from ibstatus.errors import IbError
 from ibstatus.model.board import Branch, Claimer, Entry, Fence, Task, Template
 from ibstatus.rules import board as rules
 
-STALE, ABSENT, CIRCLE, TAKEN = "IB001", "IB002", "IB003", "IB004"  # 003_operations.sql
+STALE, ABSENT, CIRCLE, TAKEN = "IB001", "IB002", "IB003", "IB004"  # 003_operations.sql, 006_done_and_claim.sql
 ENTRY: LiteralString = "SELECT * FROM shown_entries WHERE id = %s"
 SECOND: LiteralString = (
     "SELECT * FROM shown_entries WHERE task_id = %s AND id <> %s AND status <> 'merged' AND NOT abandoned"
@@ -52,6 +53,17 @@ class Asking:
         """Of a procedure, whose one answer is the rows of `shown` as JSON."""
         ((rows,),) = self.asked(statement, values, fences)
         return [Task(*list(row.values())[:-1]) for row in rows]
+
+    def kept(self, rows: list[Row]) -> list[Row]:
+        """What is told of events stays, and so do their numbers. A role that may only read tells what it sees."""
+        try:
+            if rows:
+                self.opened.all("SELECT flush()")
+        except Gone:
+            raise
+        except IbError:
+            pass
+        return rows
 
     def shown(self, id: str) -> Task | None:
         found = self.tasks_of("SELECT * FROM shown WHERE id = %s", (id,))
@@ -97,6 +109,13 @@ class Asking:
 
 def columns(fences: Sequence[Fence]) -> tuple[list[str], list[str], list[int | None]]:
     return [one.task_id for one in fences], [one.agent for one in fences], [one.attempt for one in fences]
+
+
+def only(fences: Sequence[Fence]) -> tuple[str, str, int | None]:
+    if len(fences) != 1:
+        raise refusals.one_branch()
+    (fence,) = fences
+    return fence.task_id, fence.agent, fence.attempt
 
 
 def fitting(template: Template, who: Claimer, count: int) -> tuple[object, ...]:

@@ -1,4 +1,5 @@
-"""The board on PostgreSQL: a call is one round trip to a function of 003_operations.sql or 004_merge_queue.sql."""
+"""The board on PostgreSQL: a call that changes something is one round trip, to a function of 003_operations.sql or
+004_merge_queue.sql, or a procedure of 006_done_and_claim.sql."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -7,9 +8,8 @@ from typing import LiteralString
 
 from ibstatus.board import refusals, searching
 from ibstatus.board.port import Doorbell
-from ibstatus.board.postgres.asking import ENDED, ENTRY, Asking, bounded, columns, few, fitting, json, parts
+from ibstatus.board.postgres.asking import ENDED, ENTRY, Asking, bounded, columns, few, fitting, json, only, parts
 from ibstatus.board.postgres.doorbell import PostgresDoorbell
-from ibstatus.errors import IbError
 from ibstatus.model.board import Branch, Claimer, Entry, Event, Fence, Hit, NewTask, Note, NoteKind, Task, Template
 from ibstatus.rules import board as rules
 
@@ -106,21 +106,32 @@ class PostgresBoard(Asking):
         if branch is None:
             done: LiteralString = "CALL finish_and_tell(%s::text[],%s::text[],%s::integer[],%s,NULL)"
             return self.told(done, (*columns(fences), summary), fences)
-        if len(fences) != 1:
-            raise IbError("A branch belongs to one task", hint="finish the others without it")
-        (fence,) = fences
-        whose = (fence.task_id, fence.agent, fence.attempt, summary)
+        whose = (*only(fences), summary)
         return self.tasks_of(
             "SELECT * FROM done_with_branch(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)", whose + parts(branch), fences
         )
 
     def done_and_claim(
-        self, fences: Sequence[Fence], template: Template, who: Claimer, summary: str = "", count: int = 1
+        self,
+        fences: Sequence[Fence],
+        template: Template,
+        who: Claimer,
+        summary: str = "",
+        branch: Branch | None = None,
+        count: int = 1,
     ) -> list[Task]:
-        both: LiteralString = (
-            "CALL finish_take_and_tell(%s::text[],%s::text[],%s::integer[],%s,%s,%s::text[],%s,%s,%s,%s,%s,NULL)"
+        wanted = fitting(template, who, count)
+        if branch is None:
+            both: LiteralString = (
+                "CALL finish_take_and_tell(%s::text[],%s::text[],%s::integer[],%s,%s,%s::text[],%s,%s,%s,%s,%s,NULL)"
+            )
+            return self.told(both, (*columns(fences), summary, *wanted), fences)
+        whose = (*only(fences), summary)
+        return self.tasks_of(
+            "SELECT * FROM done_with_branch_and_claim(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s::text[],%s,%s,%s,%s,%s)",
+            (*whose, *parts(branch), *wanted),
+            fences,
         )
-        return self.told(both, (*columns(fences), summary, *fitting(template, who, count)), fences)
 
     def fail(self, fence: Fence, reason: str) -> Task:
         return self.held("SELECT * FROM give_back(%s,%s,%s,%s,0)", fence, reason)
@@ -168,14 +179,11 @@ class PostgresBoard(Asking):
         self, since: int, limit: int = 1000, channels: Sequence[str] = (), project_id: str | None = None
     ) -> list[Event]:
         values = {"since": bounded(since), "limit": few(limit), "channels": list(channels), "project": project_id}
-        rows = self.opened.all(EVENTS, values)
-        if rows:
-            self.opened.all("SELECT flush()")  # what was told stays, and so does its number
-        return [Event(*row) for row in rows]
+        return [Event(*row) for row in self.kept(self.opened.all(EVENTS, values))]
 
     def last_seq(self) -> int:
-        row = self.opened.one("SELECT coalesce(max(seq), 0) FROM events")
-        return int(row[0]) if row else 0
+        ((last,),) = self.kept(self.opened.all("SELECT coalesce(max(seq), 0) FROM events"))
+        return int(last)
 
     def doorbell(self) -> Doorbell:
         return PostgresDoorbell(self.opened.dsn)

@@ -8,7 +8,6 @@ from ibstatus.board.port import Lost
 from ibstatus.board.sqlite import records
 from ibstatus.board.sqlite.claims import FAILED, Claims
 from ibstatus.board.sqlite.merges import enqueued
-from ibstatus.errors import IbError
 from ibstatus.model.board import Branch, Claimer, Fence, Note, NoteKind, Task, Template
 from ibstatus.rules import board
 
@@ -31,17 +30,27 @@ ADD_NOTE = "INSERT INTO notes (task, agent_id, kind, content, created_at) VALUES
 
 class Endings(Claims):
     def done(self, fences: Sequence[Fence], summary: str = "", branch: Branch | None = None) -> list[Task]:
-        if branch is not None and len(fences) != 1:
-            raise IbError("A branch belongs to one task", hint="finish the others without it")
         with self.connection.change() as sql:
-            return [self.finished(sql, fence, summary, branch) for fence in fences]
+            return self.all_finished(sql, fences, summary, branch)
+
+    def all_finished(
+        self, sql: sqlite3.Connection, fences: Sequence[Fence], summary: str, branch: Branch | None
+    ) -> list[Task]:
+        if branch is not None and len(fences) != 1:
+            raise refusals.one_branch()
+        return [self.finished(sql, fence, summary, branch) for fence in fences]
 
     def done_and_claim(
-        self, fences: Sequence[Fence], template: Template, who: Claimer, summary: str = "", count: int = 1
+        self,
+        fences: Sequence[Fence],
+        template: Template,
+        who: Claimer,
+        summary: str = "",
+        branch: Branch | None = None,
+        count: int = 1,
     ) -> list[Task]:
         with self.connection.change() as sql:
-            for fence in fences:
-                self.finished(sql, fence, summary, None)
+            self.all_finished(sql, fences, summary, branch)
             return self.best(sql, template, who, count)
 
     def finished(self, sql: sqlite3.Connection, fence: Fence, summary: str, branch: Branch | None) -> Task:

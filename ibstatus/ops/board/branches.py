@@ -5,7 +5,6 @@ from ibstatus.errors import IbError, UsageError
 from ibstatus.model.board import Branch
 from ibstatus.ops import authority, forecast
 from ibstatus.ops.board.desk import Desk, entry_of
-from ibstatus.ops.board_queue import owner
 from ibstatus.rules import board, identity
 from ibstatus.store import agents, config, fleet, home, meta, places
 
@@ -81,7 +80,6 @@ def base_of(place: places.Place, agent: str) -> str:
 
 def made(place: places.Place, ref: str, base: str, test: str) -> Branch:
     home.enter(place)  # with a server as board there may be no name of this repository yet
-    owner.refuse_copy(place)
     tip = git_refs.tip_of(place.git_folder, ref)
     linear = bool(config.value(place, "board.linear"))
     return Branch(fleet.repo_id(place), git_refs.name_of(ref), git_refs.name_of(base), tip, test, linear)

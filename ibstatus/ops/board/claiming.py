@@ -6,7 +6,7 @@ from functools import partial
 
 from ibstatus.board.port import Board, Gone, Lost
 from ibstatus.board.steady import Steady
-from ibstatus.model.board import Claimer, Fence, Task, Template
+from ibstatus.model.board import Branch, Claimer, Fence, Task, Template
 from ibstatus.ops.board.ending import Ended, Ending
 from ibstatus.rules import board as rule
 
@@ -22,9 +22,17 @@ def fitting(template: Template, who: Claimer, count: int) -> Take:
     return lambda board: board.claim(template, who, count)
 
 
-def after(fences: Sequence[Fence], summary: str, template: Template, who: Claimer) -> Take:
-    """The next one, in the step that finishes these."""
-    return lambda board: board.done_and_claim(fences, template, who, summary)
+def after(
+    fences: Sequence[Fence], summary: str, branch: Branch | None, template: Template, who: Claimer, check: Tell
+) -> Take:
+    """The next one, in the step that finishes these. It is given back where `check` finds fault with that."""
+
+    def take(board: Board) -> list[Task]:
+        taken = board.done_and_claim(fences, template, who, summary, branch)
+        told(board, taken, check)
+        return taken
+
+    return take
 
 
 def just(given: str, who: Claimer) -> Take:

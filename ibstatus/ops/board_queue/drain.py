@@ -8,7 +8,7 @@ from ibstatus.board.port import Board
 from ibstatus.drivers import git_refs, throw_away
 from ibstatus.model.board import Entry
 from ibstatus.ops import merge_step, recover
-from ibstatus.ops.board_queue import merging, moving, outlook, owner, telling
+from ibstatus.ops.board_queue import merging, moving, outlook, telling
 from ibstatus.rules import board as rule
 from ibstatus.rules import board_merge
 from ibstatus.store import fleet, home, locks, places
@@ -23,7 +23,6 @@ def drain(
     """What became of each; those in `passing` are not tried now. A base at which another merger is at work is waited
     for; without patience it is left to that one, which looks again when it has let go."""
     home.enter(place)
-    owner.refuse_copy(place)
     recover.everything(place, say)  # a merger that died at its very last step has left an agent to be closed
     board.sweep()
     telling.tell(place, board, say)  # also of what a merger that was killed could not tell

@@ -3,7 +3,7 @@
 from ibstatus.board import opening
 from ibstatus.errors import IbError
 from ibstatus.model.board import Entry
-from ibstatus.store import fleet, founding, places
+from ibstatus.store import fleet, places
 
 
 def owner(place: places.Place, agent: str) -> Entry | None:
@@ -19,16 +19,6 @@ def refuse(place: places.Place, agent: str) -> None:
             f"The merge queue has the branch of {agent}: entry {entry.id}, {entry.status}",
             hint=f"ib board merge; or to take it out of there: ib board merge abandon {entry.id}",
             cause=entry.reason,
-        )
-
-
-def refuse_copy(place: places.Place) -> None:
-    """On a server's board a copy of a repository would merge, and judge, what the other one has queued."""
-    other = founding.copy_of(place) if opening.dsn_of(place) else ""
-    if other:
-        raise IbError(
-            f"This repository is a copy of {other}, and the board takes it for that one",
-            hint="ib init gives it a name of its own",
         )
 
 
