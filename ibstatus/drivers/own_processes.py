@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import psutil
 
-from ibstatus.rules.process_text import WATCH, Process, holder_of
+from ibstatus.rules.process_text import Process, line_in
 
 FIRST = 1  # of a container: none that anybody would miss here
 PTS = 136
-ENDS_WITHIN = 0.5  # seconds
 ID, TOKEN = "IB_AGENT_ID", "IB_AGENT_TOKEN"
 
 
@@ -73,20 +72,18 @@ def folder_of(process: psutil.Process) -> str:
         return ""
 
 
-def end_lines(watch: str, sessions: Container[str]) -> bool:
-    """Lines to tmux whose holder and whose session are gone. False when one is not quite gone yet. Of processes that
-    are no tmux only the names are read."""
+def end_lines(socket: str, watch: str, sessions: Container[str]) -> bool:
+    """Lines to this server whose holder and whose session are gone. False when there was one, or one is not quite gone
+    yet: to be looked at again. Of processes that are no tmux only the names are read."""
     done = True
     for process in psutil.process_iter():
         try:
-            holder = holder_of(process.cmdline(), watch) if process.name().startswith("tmux") else 0
-            if not holder or holder == process.ppid():
+            line = line_in(process.cmdline(), watch) if process.name().startswith("tmux") else None
+            if line is None or line.socket != socket or line.holder == process.ppid():
                 continue
-            if f"{WATCH}{watch}-{holder}" in sessions:
-                done = False
-                continue
-            process.terminate()
-            process.wait(ENDS_WITHIN)
+            done = False
+            if line.session not in sessions:
+                process.terminate()
         except (psutil.Error, OSError):
             continue
     return done

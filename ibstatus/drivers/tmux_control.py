@@ -59,7 +59,7 @@ class Connection:
         self.not_before = 0.0
         self.reading = Reading()
         self.unsent = b""
-        self.sweep_at = inf  # when it is time to look for lines that are left of those before us
+        self.sweep_at, self.sweep_pause = inf, SWEPT_AFTER  # when to look for lines that are left of those before us
         self.owed = 0  # replies to what was asked before the server hung
 
     def ask(self, commands: Sequence[str], patience: float = PATIENCE) -> list[Reply] | None:
@@ -67,21 +67,28 @@ class Connection:
         hangs is left alone for a while."""
         if time.monotonic() < self.not_before:
             return None
-        found = self.guarded(self.asked, commands, patience)
-        if found and time.monotonic() >= self.sweep_at:
-            self.guarded(self.sweep, patience)
-        return found
+        return self.guarded(self.asked, commands, patience)
 
-    def sweep(self, patience: float) -> list[Reply]:
+    def sweep(self, patience: float = PATIENCE) -> None:
         """A line whose holder was killed while the server hung never ends, and the server waits for it at its own end.
-        One whose session is still there is about to end by itself: tmux 3.3 would fall over a blow at that moment."""
-        self.sweep_at = time.monotonic() + SWEPT_AFTER
+        One whose session is still there is about to end by itself: tmux 3.3 would fall over a blow at that moment.
+        To be called now and then, by who asks; most times there is nothing to do. What goes wrong here, the next
+        question finds out."""
+        if time.monotonic() < self.sweep_at or self.process is None or self.owed:
+            return
         with tmux_gate.connecting(self.socket, 0.0) as free:
-            replies = self.asked(["list-sessions -F '#{session_name}'"], patience) if free else []
-            if replies and replies[0].ok:
-                there = set(replies[0].data.decode("utf-8", "replace").splitlines())
-                self.sweep_at = inf if own_processes.end_lines(self.name, there) else self.sweep_at
-        return replies
+            there = self.sessions(time.monotonic() + patience) if free else None
+            gone = there is not None and own_processes.end_lines(self.socket, self.name, there)
+        self.sweep_pause = min(self.sweep_pause * 2, LONGEST_PAUSE)
+        self.sweep_at = inf if gone else time.monotonic() + self.sweep_pause
+
+    def sessions(self, until: float) -> set[str] | None:
+        try:
+            self.send(["list-sessions -F '#{session_name}'"])
+            (reply,) = self.replies(1, until)
+        except (Broken, OSError, EOFError):
+            return None
+        return set(reply.data.decode("utf-8", "replace").splitlines()) if reply.ok else None
 
     def stream(self, commands: Sequence[str], patience: float = PATIENCE) -> Iterable[Reply] | None:
         """The same, part by part: tmux works on the next while the caller takes this one in. Where it stops answering
@@ -124,7 +131,7 @@ class Connection:
                     raise Broken("sessions are being made or ended")
                 self.open(patience)
                 self.replies(0, until)  # welcomed
-            self.sweep_at = time.monotonic() + SWEPT_AFTER
+            self.sweep_at, self.sweep_pause = time.monotonic() + SWEPT_AFTER, SWEPT_AFTER
         self.replies(self.owed, until)
         self.send(commands)
         return self.replies(len(commands), until)
@@ -141,7 +148,8 @@ class Connection:
         except subprocess.TimeoutExpired:
             raise Broken(f"tmux has not answered within {patience:g} s") from None
         mine = str(os.getpid())
-        here = ["new-session", "-s", f"{WATCH}{self.name}-{mine}", "-c", "/", "--", *KEEPER, mine]
+        # -A: where the line alone was killed, its session still stands.
+        here = ["new-session", "-A", "-s", f"{WATCH}{self.name}-{mine}", "-c", "/", "--", *KEEPER, mine]
         self.process = subprocess.Popen(
             [*tmux, "-C", *here, ";", "set-option", "detach-on-destroy", "on"],
             stdin=subprocess.PIPE,

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ibstatus.drivers import daemon, own_processes, tmux
+from ibstatus.drivers import daemon, own_processes, tmux, tmux_gate
 from ibstatus.errors import IbError
 from ibstatus.ops import session
 from ibstatus.rules import process_text
-from ibstatus.rules.process_text import Home, Own, Seat
+from ibstatus.rules.process_text import Home, Own, Seat, line_in
 from ibstatus.store import disk, fleet, operations, places, removal, tap, tokens, undo_log
+
+PATIENCE = 2.0
 
 
 class Found(NamedTuple):
@@ -33,8 +35,25 @@ def end(place: places.Place, own: Own) -> None:
     """Looked at again right before: its agent may have been resumed, its number given to another."""
     if own not in orphans(place):
         raise IbError(f"Process {own.pid} is gone, or is no orphan any more", hint="ib list --processes")
+    if own.what == process_text.LINE:
+        end_line(place, own)
+        return
     if not own_processes.end(own.pid, own.started):
         raise IbError(f"Process {own.pid} was gone already", hint="ib list --processes")
+
+
+def end_line(place: places.Place, own: Own) -> None:
+    """Only one whose session is gone, while nobody makes or ends one: tmux 3.3 would fall over it."""
+    watch = process_text.watch_of(place.home)
+    known = [line for one in own_processes.look().found if one.pid == own.pid and (line := line_in(one.argv, watch))]
+    for line in known:
+        with tmux_gate.connecting(line.socket, PATIENCE) as free:
+            there = tmux.panes(line.socket) if free else None
+            if there is None:
+                raise IbError(f"tmux cannot be asked, so process {own.pid} stays for now", hint="ib gc")
+            if line.session in there:
+                raise IbError(f"Process {own.pid} is about to end by itself", hint="ib list --processes")
+            own_processes.end(own.pid, own.started)
 
 
 def end_clients(place: places.Place, agent: str) -> None:

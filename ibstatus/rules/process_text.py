@@ -142,21 +142,29 @@ def watch_of(home: str) -> str:
     return f"{zlib.crc32(home.encode('utf-8', 'replace')):08x}"
 
 
-def holder_of(argv: Sequence[str], watch: str) -> int:
-    """Of a line to tmux that is called so: who has opened it. 0: it is none."""
-    if not argv or not argv[0].rpartition("/")[2].startswith("tmux") or "-C" not in argv:
-        return 0
-    found = [word.removeprefix(f"{WATCH}{watch}-") for word in argv if word.startswith(f"{WATCH}{watch}-")]
-    return int(found[0]) if found and found[0].isdecimal() else 0
+class Line(NamedTuple):
+    """A line to tmux: to which server, in which session it stands, who has opened it."""
+
+    socket: str
+    session: str
+    holder: int
+
+
+def line_in(argv: Sequence[str], watch: str) -> Line | None:
+    """By its words, when it is one that is called so."""
+    if not argv or not argv[0].rpartition("/")[2].startswith("tmux") or "-C" not in argv or "-L" not in argv[:-1]:
+        return None
+    session = next((word for word in argv if word.startswith(f"{WATCH}{watch}-")), "")
+    holder = pid_in(session.rpartition("-")[2])
+    return Line(argv[argv.index("-L") + 1], session, holder) if holder else None
 
 
 def line_of(one: Process, home: Home) -> Own | None:
     """A supervisor's connection, and the program of the session in which it stands."""
-    holder, why = holder_of(one.argv, watch_of(home.home)), ""
-    if holder and holder != one.parent:
-        why = "its supervisor is gone"
+    line = line_in(one.argv, watch_of(home.home))
+    why = "its supervisor is gone" if line is not None and line.holder != one.parent else ""
     kept = one.argv[: len(KEEPER)] == KEEPER and home.named.get(pid_in(one.argv[-1])) == "supervisor"
-    if not holder and not kept:
+    if line is None and not kept:
         return None
     return Own("", one.pid, one.started, LINE, bool(why), why, " ".join(one.argv)[:LONGEST])
 

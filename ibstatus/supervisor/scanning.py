@@ -129,6 +129,7 @@ class Scanner:
                 server = self.servers[socket] = Server(socket, self.name)
             changed |= self.tried("socket " + socket, self.scan, server, targets, now)
             self.log.complain("tmux " + socket, server.connection.why)
+            server.connection.sweep()
         odd = self.is_at_odds(now)
         self.due = min(now.mono + self.rhythm(now), max(self.settled, now.mono + sights.SOON))
         return changed or odd

@@ -6,13 +6,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from math import inf
 
 import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.drivers import own_processes
+from ibstatus.drivers import own_processes, tmux_gate
 from ibstatus.drivers import tmux as driver
 from ibstatus.drivers.tmux_control import PART, Connection, Reading, Reply
 from tests.until import until
@@ -74,7 +75,7 @@ def test_it_goes_after_kill_9(tmux: Tmux) -> None:
 
     assert done.returncode == -signal.SIGKILL
     until(lambda: driver.sessions("ib") == {"a"})
-    own_processes.end_lines("k", {"a"})
+    own_processes.end_lines("ib", "k", {"a"})
 
 
 def test_no_server_is_not_started_and_no_error(tmux: Tmux, connection: Connection) -> None:
@@ -206,14 +207,82 @@ def test_one_that_was_killed_while_the_server_hung_is_ended_by_the_next(tmux: Tm
     following = Connection("ib", "test")
     try:
         until(lambda: names(following))
-        following.sweep_at = 0.0
-        until(lambda: names(following) and lines_of(held.pid) == [])
+        assert len(lines_of(held.pid)) == 1
+        until(lambda: swept(following) and lines_of(held.pid) == [])
         assert driver.sessions("ib") >= {"a"}
         assert int(tmux("display-message", "-p", "#{pid}")) == server
+        until(lambda: swept(following) and following.sweep_at == inf)
     finally:
         following.close()
         for left in lines_of(held.pid):
             left.kill()
+
+
+def swept(connection: Connection) -> bool:
+    connection.sweep_at = 0.0
+    connection.sweep()
+    return True
+
+
+@pytest.mark.parametrize(
+    ("argv", "there", "ended", "over"),
+    [
+        (("tmux", "-L", "ib", "-C", "-s", "ib-watch-test-7"), set(), True, False),
+        (("tmux", "-L", "ib", "-C", "-s", "ib-watch-test-7"), {"ib-watch-test-7"}, False, False),
+        (("tmux", "-L", "ib", "-C", "-s", "ib-watch-test-1"), set(), False, True),  # its holder lives
+        (("tmux", "-L", "ib2", "-C", "-s", "ib-watch-test-7"), set(), False, True),
+        (("tmux", "-L", "ib", "-C", "-s", "ib-watch-other-7"), set(), False, True),
+        (("tmux", "-L", "ib", "new-session", "-s", "ib-watch-test-7"), set(), False, True),
+        (("vi", "-L", "ib", "-C", "-s", "ib-watch-test-7"), set(), False, True),
+    ],
+)
+def test_only_a_line_to_this_server_without_holder_and_session_is_ended(
+    argv: tuple[str, ...], there: set[str], ended: bool, over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Known:
+        terminated = False
+
+        def name(self) -> str:
+            return argv[0] + ": client"
+
+        def cmdline(self) -> list[str]:
+            return list(argv)
+
+        def ppid(self) -> int:
+            return 1
+
+        def terminate(self) -> None:
+            self.terminated = True
+
+    known = Known()
+    monkeypatch.setattr(psutil, "process_iter", lambda: [known])
+
+    assert own_processes.end_lines("ib", "test", there) is over
+    assert known.terminated is ended
+
+
+def test_a_sweep_disturbs_no_answer(tmux: Tmux, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever becomes of it: the server hangs, the line dies, somebody is making a session."""
+    tmux("new-session", "-d", "-s", "a", "exec cat")
+    server = int(tmux("display-message", "-p", "#{pid}"))
+    until(lambda: names(connection))
+    os.kill(server, signal.SIGSTOP)
+    connection.sweep_at = 0.0
+    connection.sweep(0.1)
+    os.kill(server, signal.SIGCONT)
+    commands = [f"display-message -p {number}" for number in range(150)]
+    replies = connection.stream(commands)
+    assert replies is not None
+    assert [reply.data for reply in replies] == [b"%d\n" % number for number in range(150)]
+
+    with tmux_gate.changing("ib"):
+        swept(connection)
+    assert connection.sweep_at != inf
+    assert connection.process is not None
+    connection.process.kill()
+    connection.process.wait()
+    swept(connection)
+    until(lambda: connection.ask(["display-message -p on"]))
 
 
 def held_by_another() -> subprocess.Popen[str]:
@@ -243,5 +312,5 @@ def test_a_server_survives_one_that_is_killed(tmux: Tmux) -> None:
         subprocess.run([sys.executable, "-c", code], check=False)
 
     until(lambda: driver.sessions("ib") == {"a"})
-    own_processes.end_lines("k", {"a"})  # now and then one is left, for which the server would wait
+    own_processes.end_lines("ib", "k", {"a"})  # now and then one is left, for which the server would wait
     assert tmux("display-message", "-p", "#{pid}") == server
