@@ -1,9 +1,9 @@
-"""What is said of agents while tmux does not answer."""
+"""What was seen last and still holds: while tmux does not answer, and where a screen is seen for the first time."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ibstatus.rules.evidence import Evidence, Verdict
+from ibstatus.rules.evidence import DIALOGS, HOOKS, SCREEN, Evidence, Verdict
 
 if TYPE_CHECKING:
     from ibstatus.model.records import Agent
@@ -22,6 +22,19 @@ def kept(one: "Known", old: "Agent | None") -> Verdict | None:
     if one.told is not None and one.told.at > old.since:
         return None
     return Verdict(old.state, old.reason, old.since, old.source, old.asks, why=LAST)
+
+
+def still(found: Verdict, one: "Known", old: "Agent | None") -> Verdict:
+    """A new supervisor has not seen for how long a screen is idle. Where the one before it has, after the last word of
+    the hooks, that holds."""
+    shown = one.sight.shown if one.sight is not None else None
+    if found.source != HOOKS or shown is None or not shown.idle or old is None or old.since is None:
+        return found
+    if (old.source, old.state) != (SCREEN, "waiting") or old.reason in DIALOGS:
+        return found
+    if one.told is None or one.told.at > old.since:
+        return found
+    return Verdict(old.state, old.reason, old.since, old.source, old.asks, note=old.note, why="as it was seen last")
 
 
 def older(found: Sequence[Evidence]) -> tuple[tuple[Evidence, str], ...]:

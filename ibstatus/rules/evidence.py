@@ -141,6 +141,11 @@ def ended(case: Case) -> Verdict | None:
     return None
 
 
+def how_ended(code: int | None) -> str:
+    """`code`: None when nobody saw it end: it was killed, or its tmux server was."""
+    return "was killed" if code is None else f"ended with exit code {code}" if code else "ended"
+
+
 def suspended(case: Case) -> Verdict | None:
     process = case.of(PROCESS)
     return won(process, "a client that is stopped does nothing") if process is not None else None

@@ -81,13 +81,8 @@ def noted_end(meta: Mapping[str, Any], now: float) -> tuple[str, float]:
     if not isinstance(ended, Mapping) or not isinstance(ended.get("left"), int) or ended.get("why"):
         return "", now
     code, at = ended.get("code"), ended.get("at")
-    reason = evidence.UNCOMMITTED if ended["left"] else "" if code == 0 else how_ended(code)
+    reason = evidence.UNCOMMITTED if ended["left"] else "" if code == 0 else evidence.how_ended(code)
     return reason, float(at) if isinstance(at, int | float) else now
-
-
-def how_ended(code: int | None) -> str:
-    """`code`: None when nobody saw it end: it was killed, or its tmux server was."""
-    return "was killed" if code is None else f"ended with exit code {code}" if code else "ended"
 
 
 def of_gone(sight: "Sight | None") -> list[Evidence]:
@@ -163,7 +158,8 @@ def told(event: Mapping[str, Any]) -> tuple[str, Told] | None:
 def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
     """All agents, oldest first. `before`: the last fleet, from which an unchanged state keeps its `since`."""
     there = {one.id for one in known}
-    states = {one.id: blind.kept(one, before.get(one.id)) or judged(one, now) for one in known}
+    olds = [(one, before.get(one.id)) for one in known]
+    states = {one.id: blind.kept(one, old) or blind.still(judged(one, now), one, old) for one, old in olds}
     managers = {one.id: manager_of(one.meta) for one in known}
     children: dict[str | None, int] = {}
     complete: dict[str | None, int] = {}

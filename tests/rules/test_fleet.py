@@ -1,10 +1,12 @@
 """From what is known of agents to who there is and in which state."""
 
+import msgspec
 import pytest
 
 from ibstatus.model.records import Agent
 from ibstatus.rules import evidence, fleet
 from ibstatus.rules.fleet import Known, Told
+from ibstatus.rules.screen_states import Shown
 from ibstatus.rules.sights import Sight
 
 NOW = 1_700_000_000.0
@@ -62,6 +64,35 @@ def test_a_state_that_stays_keeps_its_beginning() -> None:
     second = fleet.fleet([known("a", told=None, session=False)], {agent.id: agent for agent in first}, NOW + 500)
 
     assert second[0].since == first[0].since == NOW
+
+
+ESCAPED = Agent("a", "waiting", "1m", "", reason="input", since=NOW - 30, source=evidence.SCREEN, note="interrupted")
+
+
+@pytest.mark.parametrize(
+    ("before", "told_at", "idle", "state"),
+    [
+        (ESCAPED, NOW - 50, True, "waiting"),
+        (ESCAPED, NOW - 20, True, "running"),  # its hooks have spoken since
+        (ESCAPED, NOW - 50, False, "running"),
+        (None, NOW - 50, True, "running"),
+        (msgspec.structs.replace(ESCAPED, reason="permission"), NOW - 50, True, "running"),
+        (msgspec.structs.replace(ESCAPED, source=evidence.HOOKS), NOW - 50, True, "running"),
+    ],
+)
+def test_a_new_supervisor_believes_what_the_last_one_has_seen_for_long_enough(
+    before: Agent | None, told_at: float, idle: bool, state: str
+) -> None:
+    """It sees the screen for the first time, drawn in this very second."""
+    shown = Shown("waiting" if idle else "running", "input" if idle else "", idle=idle)
+    sight = Sight(True, shown=shown, at=NOW, seen=NOW, changed=NOW)
+    one = known("a", told=Told("running", "", told_at), sight=sight)
+
+    (found,) = fleet.fleet([one], {} if before is None else {"a": before}, NOW)
+
+    assert found.state == state
+    if state == "waiting":
+        assert (found.reason, found.since, found.note) == ("input", NOW - 30, "interrupted")
 
 
 def test_agents_stand_by_age() -> None:
