@@ -76,8 +76,9 @@ def end_lines(socket: str, watch: str, sessions: Container[str]) -> bool:
     """Lines to this server whose holder and whose session are gone. False when there was one, or one is not quite gone
     yet: to be looked at again. Of processes that are no tmux only the names are read."""
     done = True
-    for process in psutil.process_iter():
+    for pid in psutil.pids():  # process_iter would keep them all
         try:
+            process = psutil.Process(pid)
             line = line_in(process.cmdline(), watch) if process.name().startswith("tmux") else None
             if line is None or line.socket != socket or line.holder == process.ppid():
                 continue

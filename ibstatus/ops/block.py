@@ -7,7 +7,8 @@ from collections.abc import Callable
 from ibstatus.drivers import git_filter, git_index
 from ibstatus.errors import IbError, quoted, refused
 from ibstatus.ops import fleet, hide, hiding_place
-from ibstatus.ops.node import Keeper, desk_of, is_ours, leads_out, path_of
+from ibstatus.ops.node import Keeper, desk_of, leads_out, path_of
+from ibstatus.ops.taken import is_ours
 from ibstatus.rules import block, markers, node
 from ibstatus.rules.splices import Splice, applied
 from ibstatus.store import atomic, disk, displaced, locks, places, states, touched, user_file

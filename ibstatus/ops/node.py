@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from ibstatus.drivers import git_filter, git_index
+from ibstatus.drivers import git_index
 from ibstatus.errors import IbError
-from ibstatus.ops import hide, hiding_place
+from ibstatus.ops import hide, hiding_place, taken
 from ibstatus.ops.fleet import Seen
 from ibstatus.rules import block, markers, node, node_content
 from ibstatus.rules.splices import Splice, applied
@@ -109,15 +109,19 @@ class Keeper:
 
     def shown(self, now: float) -> Key:
         """What the node shows; the file is only read again when it has changed, or when we gave up a minute ago."""
+        index = self.index_now()  # before the file: whatever git writes in between, it writes its index last
         state = state_of(self.path)
         if state != self.state or (self.why and now - self.tried > TRY_AGAIN_AFTER):
             self.state, self.tried, self.why, self.may_grow = state, now, "", True
-            self.key = self.read()
+            self.key = self.read(index)
         elif self.index and not (self.taken or self.by_hand):
-            self.index = state_of(self.place.common + "/index")  # the block is still there, whatever git did
+            self.index = index  # the block was still there, whatever git did
         return self.key
 
-    def read(self) -> Key:
+    def index_now(self) -> tuple[int, ...]:
+        return state_of(self.place.common + "/index")
+
+    def read(self, index: tuple[int, ...]) -> Key:
         if leads_out(self.place):
             self.why = "CLAUDE.md is a link out of this repository"
             return NOTHING
@@ -138,11 +142,11 @@ class Keeper:
                 if self.index and disk.exists(self.place.common + "/index.lock"):
                     self.state, self.why = (), "git is at work"  # it writes its index last: nobody can tell yet
                     return NOTHING
-                self.taken = self.git_was_at_work() if self.index else was_taken_by_git(self.place, data)
+                self.taken = self.git_was_at_work() if self.index else taken.by_git(self.place, self.path, data)
                 self.by_hand = bool(self.index) and not self.taken
             self.why = "" if self.taken else f"{NO_BLOCK}: {INIT}"
             return NOTHING
-        self.taken, self.by_hand, self.index = False, False, state_of(self.place.common + "/index")
+        self.taken, self.by_hand, self.index = False, False, index
         if spot.body is None:
             return NOTHING
         self.capacity, self.newline = max(node.LEAST, spot.body.end - spot.body.start), spot.newline
@@ -234,7 +238,7 @@ class Keeper:
     def git_was_at_work(self) -> bool:
         """Since the last look, which found the block there: then it was not a person who took it out."""
         noted = touched.known(self.place, touched.CLAUDE_MD, self.path)
-        return is_ours(noted) and self.index != state_of(self.place.common + "/index")
+        return taken.is_ours(noted) and self.index != self.index_now()
 
     def with_block(self, data: bytes, local: bool, seen: Seen, now: float) -> block.Insertion:
         """The block with its node in it, as one splice."""
@@ -257,38 +261,21 @@ class Keeper:
         if not (resized or rested) or hide.still(self.place, not starved):
             return
         path = hiding_place.named(self.place).path
-        index = state_of(self.place.common + "/index")
+        index, before = self.index_now(), state_of(self.path)
         if not path or not index or index[0] > BIG_INDEX:
             done = True
         else:
             unseen = not (at_once or rested) and not git_index.status(self.place.root, path)
             done = unseen or hide.sync(self.place, hurried=starved)
-            self.index = state_of(self.place.common + "/index") if self.index else ()
+            told = self.index_now()
+            if index == self.index and state_of(self.path) == before:  # else git was at work since the last look
+                self.index = told
         if done:
             self.told_git, self.sizes_told = self.told_git or at_once or rested, self.sizes()
 
     def sizes(self) -> tuple[int, ...]:
         """When these stay, git has nothing new to say."""
-        return (*state_of(self.path)[:2], *state_of(self.place.common + "/index")[:2])
-
-
-def is_ours(noted: touched.Touched | None) -> bool:
-    """The block was put in by us: there was none before."""
-    if noted is None:
-        return False
-    try:
-        return markers.find(noted.before or b"") is None
-    except markers.Malformed:
-        return False
-
-
-def was_taken_by_git(place: places.Place, data: bytes) -> bool:
-    """Nobody saw it go, and the file is just as git has it: a checkout, merge or stash wrote it without our block."""
-    path = hiding_place.named(place).path
-    if not path or not is_ours(touched.known(place, touched.CLAUDE_MD, path_of(place))):
-        return False
-    entries = git_index.entries(place.root, path)
-    return len(entries) == 1 and entries[0].oid == git_filter.digest(place.root, path, data)
+        return (*state_of(self.path)[:2], *self.index_now()[:2])
 
 
 def state_of(path: str) -> tuple[int, ...]:

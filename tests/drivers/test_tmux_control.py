@@ -255,7 +255,8 @@ def test_only_a_line_to_this_server_without_holder_and_session_is_ended(
             self.terminated = True
 
     known = Known()
-    monkeypatch.setattr(psutil, "process_iter", lambda: [known])
+    monkeypatch.setattr(psutil, "pids", lambda: [99])
+    monkeypatch.setattr(psutil, "Process", lambda pid: known)
 
     assert own_processes.end_lines("ib", "test", there) is over
     assert known.terminated is ended

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ibstatus.ops import node
 from ibstatus.rules import duties
 from ibstatus.store import messages, places, questions, spool
 from ibstatus.store import published as proof
@@ -239,14 +240,19 @@ def test_its_own_new_package_ends_it(machine: Machine) -> None:
     assert machine.supervisor.ended == "its own package has changed"
 
 
+def changed_beside(repo: places.Place) -> str:
+    """A branch on which CLAUDE.md is another one."""
+    side = Path(repo.root).parent / "side"
+    git(repo.root, "worktree", "add", "-q", "-b", "side", str(side))
+    (side / "CLAUDE.md").write_text("# Project\n\nBe kind. And quick.\n")
+    git(side, "commit", "-q", "-a", "-m", "quick")
+    return "side"
+
+
 def test_a_block_that_a_checkout_took_away_comes_back(machine: Machine, repo: places.Place, claude_md: Path) -> None:
     machine.run(5)
     git(repo.root, "checkout", "-q", "-b", "other")
-    git(repo.root, "worktree", "add", "-q", "-b", "side", str(Path(repo.root).parent / "side"))
-    side = Path(repo.root).parent / "side"
-    (side / "CLAUDE.md").write_text("# Project\n\nBe kind. And quick.\n")
-    git(side, "commit", "-q", "-a", "-m", "quick")
-    git(repo.root, "merge", "-q", "side")
+    git(repo.root, "merge", "-q", changed_beside(repo))
     assert claude_md.read_text() == "# Project\n\nBe kind. And quick.\n"
 
     age_index(repo)
@@ -255,6 +261,32 @@ def test_a_block_that_a_checkout_took_away_comes_back(machine: Machine, repo: pl
     assert node_of(repo) is not None
     assert claude_md.read_text().startswith("# Project\n\nBe kind. And quick.\n<ittybitty>\n")
     assert git(repo.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("moment", range(1, 7))
+def test_a_block_that_git_takes_away_in_the_middle_of_a_look_comes_back(
+    machine: Machine, repo: places.Place, claude_md: Path, moment: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.run(5)
+    side = changed_beside(repo)
+    state_of, seen = node.state_of, 0
+
+    def then_git(path: str) -> tuple[int, ...]:
+        """Right after the `moment`th look at a file."""
+        nonlocal seen
+        found, seen = state_of(path), seen + 1
+        if seen == moment:
+            git(repo.root, "merge", "-q", side)
+        return found
+
+    monkeypatch.setattr(node, "state_of", then_git)
+    machine.run(2)
+    assert seen >= moment
+    assert "And quick" in claude_md.read_text()
+    age_index(repo)
+    machine.run(90)
+
+    assert node_of(repo) is not None
 
 
 def test_a_block_that_a_person_took_away_stays_away(machine: Machine, repo: places.Place, claude_md: Path) -> None:
