@@ -167,19 +167,8 @@ def benched(pgbench: str, dsn: str, clients: int, text: str) -> float:
         options = " ".join(
             f"-c {name}={value.replace(' ', chr(92) + ' ')}" for name, value in connection.SETTINGS.items()
         )
-        how = [
-            "-n",
-            "-M",
-            "prepared",
-            "-D",
-            "begun=0",
-            "-c",
-            str(clients),
-            "-j",
-            str(clients),
-            "-t",
-            str(TASKS // clients),
-        ]
+        how = ["-n", "-M", "prepared", "-D", "begun=0", "-t", str(TASKS // clients)]
+        how += ["-c", str(clients), "-j", str(clients)]
         env = programs.environment(dsn) | {"PGOPTIONS": options}
         ran = subprocess.run([pgbench, *how, "-f", script.name], env=env, capture_output=True, text=True, check=True)
     rate = re.search(r"tps = ([\d.]+) \(without", ran.stdout)
