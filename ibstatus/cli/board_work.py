@@ -4,11 +4,12 @@ import os
 from collections.abc import Sequence
 
 import click
+from click.core import ParameterSource
 
 from ibstatus.board.port import Board
 from ibstatus.cli import output
 from ibstatus.cli.board import agent_option, at_desk, attempt_option, ids, told
-from ibstatus.cli.board_claim import LEASE, lease_option, nothing, shown, taken_at, telling, template, wanted
+from ibstatus.cli.board_claim import lease_option, nothing, shown, taken_at, telling, template, wanted
 from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError, visible
 from ibstatus.model.board import Branch, Claimer, Fence, Task
@@ -101,7 +102,8 @@ def done(
     """
     if len(tasks) > 1 and (branch or attempt is not None):
         raise UsageError("--branch and --attempt go with one task", hint="finish them one by one")
-    if not on and (project or capability or priority is not None or lease != LEASE):
+    leased = click.get_current_context().get_parameter_source("lease") is not ParameterSource.DEFAULT
+    if not on and (project or capability or priority is not None or leased):
         raise UsageError("--project, --capability, --priority and --lease go with --next", hint="ib board done --help")
     fits = template(project, capability, priority)
     with at_desk() as desk:

@@ -91,7 +91,7 @@ def test_what_says_which_is_next_goes_with_next(board: Faces) -> None:
     id = board.add("One")
     board.json("claim", "--agent", "me")
 
-    for args in (["-p", "p"], ["--capability", "gpu"], ["--priority", "1"], ["--lease", "5"]):
+    for args in (["-p", "p"], ["--capability", "gpu"], ["--priority", "1"], ["--lease", "900"]):
         done = board("done", id, "--agent", "me", *args)
         assert (done.code, done.out) == (2, ""), args
         assert "--next" in done.err
