@@ -9,6 +9,7 @@ from ibstatus.fake_claude.arguments import Refused
 from ibstatus.fake_claude.state import State
 
 Json = dict[str, Any]
+SPOKEN = ("user", "assistant", "attachment", "system")  # what it writes of itself alone is no conversation
 SEEN = 20  # so many of its last texts are drawn
 
 
@@ -21,7 +22,7 @@ def fresh(state: State) -> int:
 def take_up(state: State) -> int:
     """Draw what it said last, and go on in its script; a step that was begun is not played again."""
     path = transcript.find(state.cwd, state.id)
-    if path is None:
+    if path is None or not any(line.get("type") in SPOKEN for line in hearing.lines(path)):
         raise Refused(f"No conversation found with session ID: {state.id}")
     last = 0.0
     for line in hearing.lines(path):

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 from ibstatus.drivers import clients, tmux
 from ibstatus.errors import IbError, quoted
@@ -62,10 +63,9 @@ def bring_up(place: places.Place, agent: str, *, quiet: bool) -> None:
             if not agents.exists(place, agent):
                 raise IbError(f"{agent} was closed meanwhile", hint="ib undo")
             refuse_running(place, agent)
-            begun = clients.of(known).has_begun(place, agent)
+            begun = clients.of(known).goes_on(place, agent)
             operation.note(begun=begun)
-            prompted = session_end.was_prompted(place, agent, known)
-            start.write_script(place, agent, meta.change(place, agent, client=client_of(known), prompted=prompted))
+            start.write_script(place, agent, refreshed(place, agent, known, begun))
             standing.note(place, agent, "", "SessionEnd", {}, time.time())  # after kill -9 it still says what it did
             resumed = {"kind": "agent.state", "who": agent, "state": "creating", "reason": "resumed"}
             spool.note(place, agent, time.time(), resumed)  # before its own hooks can say more
@@ -109,6 +109,13 @@ def check(place: places.Place, agent: str, known: dict[str, object]) -> None:
     client_of(known)
 
 
+def refreshed(place: places.Place, agent: str, known: dict[str, Any], begun: bool) -> dict[str, Any]:
+    """What it is started with this time."""
+    own = {} if begun else {"session_id": clients.of(known).session(known)}
+    prompted = session_end.was_prompted(place, agent, known)
+    return meta.change(place, agent, client=client_of(known), prompted=prompted, **own)
+
+
 def client_of(known: dict[str, object]) -> str:
     """The program that it was started with; one that an upgrade has moved is looked for again."""
     program = str(known["client"])
@@ -121,9 +128,7 @@ def recover(operation: operations.Operation, say: Callable[[str], None]) -> None
     if operation.kind == "pause":
         stop_session(place, agent, say)
     elif session.of(place, agent).pane() is not None:
-        begun = operation.facts.get("begun") is not False and clients.of(meta.read(place, agent)).has_begun(
-            place, agent
-        )
+        begun = operation.facts.get("begun") is not False and clients.of(meta.read(place, agent)).goes_on(place, agent)
         if begun and operation.facts.get("quiet") is not True:
             send_on(operation)
         attend.begin(place, agent, resumed=begun)

@@ -64,7 +64,7 @@ def facts(place: places.Place, records: Sequence[files.Record]) -> list[recovery
             living[one.id],
             heard.get(one.id, recovery.Heard()),
             said_last(place, one.id),
-            clients.of(one.meta).has_begun(place, one.id),
+            clients.of(one.meta).goes_on(place, one.id),
             disk.exists(start.worktree_of(place, one.id, one.meta)),
             has_client(one.meta),
             operations.is_at_work(place, one.id),

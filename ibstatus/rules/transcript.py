@@ -22,6 +22,12 @@ def entry(raw: bytes) -> dict[str, Any] | None:
     return None if aside else value
 
 
+def is_said(raw: bytes) -> bool:
+    """A prompt or an answer. The client goes on with no session that has none of them."""
+    value = entry(raw)
+    return value is not None and value.get("type") in ("user", "assistant")
+
+
 def text_of(raw: bytes) -> str:
     """What this line of the transcript says, or ''."""
     value = entry(raw)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.drivers.claude import transcript
+from ibstatus.drivers.claude.client import Claude
 from ibstatus.rules import transcript as rules
 from ibstatus.store import meta, places
 from tests.conftest import PROJECT, make_agent
@@ -110,6 +111,32 @@ def test_it_is_found_by_the_agents_folder(repo: places.Place, config: Path) -> N
     put(folder, "agent-7", 300)
 
     assert transcript.path_of(repo, "w1") == made
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("", False), ('{"type":"mode"}\n', False), ("\0" * 4096, False), (line("user", "aside", isMeta=True), False),
+        ('{"type":"mode"}\n' + line("user", "Go")[:-9], False), (line("user", "Go", isSidechain=True), False),
+        ('{"type":"mode"}\n' + line("user", "Go"), True), (line("user", "Go").rstrip(), True),
+        ("torn\n" + line("assistant", []), True),
+    ],
+)  # fmt: skip
+def test_a_session_has_begun_when_something_was_said_in_it(
+    repo: places.Place, config: Path, text: str, holds: bool
+) -> None:
+    Path(put(f"{config}/projects/p", SESSION, 100)).write_text(text)
+
+    assert Claude().goes_on(repo, "w1") is holds
+    assert Claude().has_begun(repo, "w1") is holds
+
+
+def test_after_clear_its_first_session_is_what_goes_on(repo: places.Place, config: Path) -> None:
+    folder = transcript.folder(str(config), repo.agent_dir("w1") + "/repo")
+    Path(put(folder, SESSION.replace("1", "2"), 200)).write_text(line("user", "Go"))
+
+    assert Claude().has_begun(repo, "w1")
+    assert not Claude().goes_on(repo, "w1")
 
 
 def test_after_clear_it_is_the_new_one(repo: places.Place, config: Path) -> None:

@@ -43,6 +43,14 @@ def test_an_id_is_used_once(project: Project) -> None:
     assert (done.code, done.err) == (1, f"Error: Session ID {SESSION} is already in use.\n")
 
 
+def test_a_session_in_which_nothing_was_said_is_not_taken_up(project: Project) -> None:
+    assert project.play("-p", "--session-id", SESSION, "> end").code == 0
+    path = project.transcript(SESSION)
+    path.write_text('{"type": "mode"}\n')
+    done = project.play("-p", "--resume", SESSION, "> end")
+    assert (done.code, done.err) == (1, f"No conversation found with session ID: {SESSION}\n")
+
+
 def test_version_and_help(project: Project) -> None:
     assert project.play("--version").out == "2.1.326 (Claude Code) fake\n"
     assert "I HAVE COMPLETED THE GOAL" in project.play("--help").out

@@ -13,6 +13,7 @@ import pytest
 
 import ibstatus
 from ibstatus.drivers.claude import transcript
+from ibstatus.fake_claude import hearing
 from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.ops import resume_all, session_end
 from ibstatus.rules import recovery
@@ -129,6 +130,33 @@ def test_one_that_never_began_begins_with_its_task_once(ib, repo, tmux, fake_cla
     assert sum("Task" in text for text in heard(fake_claude)) == 1
 
 
+OF_ITSELF = '{"type":"mode","mode":"normal"}\n{"type":"user","message":{"content":"The ta'
+NOTHING_SAID = ["", OF_ITSELF.splitlines(keepends=True)[0], OF_ITSELF]
+
+
+@pytest.mark.parametrize("left", NOTHING_SAID, ids=["empty", "of itself", "torn"])
+def test_one_that_was_cut_off_before_its_task_was_written_down_begins_with_it(
+    ib, repo, tmux, fake_claude: Path, left: str
+) -> None:
+    """The client takes up no session of which it has written nothing but settings, and begins none by its name."""
+    wrapper = Path(os.environ["IB_CLAUDE"])
+    whole = wrapper.read_text()
+    wrapper.write_text("#!/bin/sh\nsleep 600\n")
+    assert ib("new-agent", "--name", "w", "Task\n> finish").code == 0
+    folder = Path(transcript.folder(str(fake_claude), os.path.realpath(repo.agent_dir("w") + "/repo")))
+    folder.mkdir(parents=True)
+    (folder / f"{meta.read(repo, 'w')['session_id']}.jsonl").write_text(left)
+    tmux("kill-server")
+    until(lambda: state(ib, "w") == "stopped")
+    wrapper.write_text(whole)
+
+    assert ib("resume", "--all", "--force", "--json").json()["plan"][0]["how"] == "begin"
+
+    until(lambda: state(ib, "w") == "complete")
+    shown = [one for path in fake_claude.glob("projects/*/*") for one in hearing.heard(str(path))]
+    assert sum(one.how == "prompt" and "Task" in one.text for one in shown) == 1
+
+
 def history(repo: places.Place, *states: str) -> None:
     for number, one in enumerate(states):
         kind = "agent.stopped" if one == "stopped" else "agent.state"
@@ -160,7 +188,7 @@ def test_a_task_that_was_answered_once_is_never_run_again(repo: places.Place, go
 
 
 def test_that_it_got_its_task_outlives_its_history_and_its_transcript(repo: places.Place, gone: Path) -> None:
-    gone.write_text("{}\n")
+    gone.write_text(entry(1, "The task"))
     session_end.note(repo, "w", 137)
     gone.unlink()
     Path(repo.events).unlink(missing_ok=True)
@@ -194,7 +222,7 @@ def test_an_interruption_of_before_says_nothing_of_now(repo: places.Place, gone:
 @pytest.mark.parametrize(("since", "how"), [(101.0, "wait"), (99.0, "go on")])
 def test_that_it_was_seen_interrupted_is_enough(repo: places.Place, gone: Path, since: float, how: str) -> None:
     """One that had said nothing yet writes no word of it into its conversation."""
-    gone.write_text("{}\n")
+    gone.write_text(entry(1, "The task"))
     history(repo, "running")
     seen = Agent("w", "waiting", "1m", "", reason="input", since=since, note="interrupted")
     snapshot.write(repo, Snapshot(1, "1970-01-01T00:02:00Z", ibstatus.__version__, [seen], [], [], Wake([])))
@@ -203,7 +231,7 @@ def test_that_it_was_seen_interrupted_is_enough(repo: places.Place, gone: Path, 
 
 
 def test_who_is_held_by_the_limit_waits_for_its_end(repo: places.Place, gone: Path) -> None:
-    gone.write_text("{}\n")
+    gone.write_text(entry(1, "The task"))
     history(repo, "running", "rate_limited", "stopped")
     until_ = time.time() + 3600
     episodes.write(repo, episodes.Record(park=Park(until_, 1.0)), durable=False)
@@ -214,7 +242,7 @@ def test_who_is_held_by_the_limit_waits_for_its_end(repo: places.Place, gone: Pa
 
 
 def test_whoever_was_quicker_is_seen_right_before(repo: places.Place, gone: Path) -> None:
-    gone.write_text("{}\n")
+    gone.write_text(entry(1, "The task"))
     history(repo, "running", "stopped")
     step = judged(repo)
     assert isinstance(step, recovery.Step)

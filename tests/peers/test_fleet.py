@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import places
+from ibstatus.store import meta, places
 from tests.conftest import Done, git, run_ib
 from tests.peers.client import Client, environment
 from tests.peers.messages_api import MessagesApi, Shown, Turn
@@ -198,3 +198,22 @@ def test_it_pauses_and_resumes_its_conversation(fleet, api: MessagesApi, repo, t
     until_shown(lambda: state_of(fleet, "w1") == "complete", repo, tmux)
     assert cast.heard["w1"][-1].whole.count("The one task") == 1
     assert "First." in cast.heard["w1"][-1].whole
+
+
+def test_one_that_was_cut_off_before_it_wrote_down_its_task_begins_with_it(
+    fleet, api: MessagesApi, claude: Client, repo, tmux
+) -> None:
+    cast = Cast(api)
+    cast.scripts = {"w1": [says("First.\n\nWAITING"), says("Again.\n\nI HAVE COMPLETED THE GOAL")]}
+    fleet("new-agent", "--name", "w1", "--worker", "The one task")
+    until_shown(lambda: state_of(fleet, "w1") == "waiting", repo, tmux)
+    fleet("pause", "w1")
+    [path] = (claude.home / ".claude" / "projects").glob(f"*/{meta.read(repo, 'w1')['session_id']}.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[: next(at for at, line in enumerate(lines) if '"uuid"' in line)]))
+
+    fleet("resume", "w1")
+
+    until_shown(lambda: state_of(fleet, "w1") == "complete", repo, tmux)
+    assert cast.heard["w1"][-1].whole.count("The one task") == 1
+    assert "First." not in cast.heard["w1"][-1].whole

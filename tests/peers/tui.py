@@ -10,6 +10,7 @@ import time
 import uuid
 from pathlib import Path
 
+from ibstatus.drivers.claude import transcript
 from tests.peers.client import Client, environment
 from tests.until import until
 
@@ -105,8 +106,8 @@ class Tui:
         self.until(lambda: self.ended)
 
     def kill9(self) -> None:
-        """Not before the client has written the session down: it could not be resumed."""
-        self.until(lambda: any(file.stat().st_size for file in self.transcripts()))
+        """Not before the client has written the conversation down: it could not be resumed."""
+        self.until(lambda: any(transcript.is_begun(str(file)) for file in self.transcripts()))
         self.send_signal(signal.SIGKILL)
 
     def transcripts(self) -> list[Path]:

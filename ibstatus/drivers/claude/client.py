@@ -1,11 +1,12 @@
 """Claude Code as ops see it. Another kind of client is a class with these names, in a package beside this one."""
 
+import uuid
 from typing import Any
 
 from ibstatus.drivers.claude import command, transcript
 from ibstatus.rules import agent_settings, hook_commands, screen_dialogs, screen_rules, screen_states, screens
 from ibstatus.rules.screen_dialogs import Dialog
-from ibstatus.store import places
+from ibstatus.store import meta, places
 
 
 class Claude:
@@ -53,5 +54,13 @@ class Claude:
         return agent_settings.build(agent, agent_settings.base_of(base, path), program, *given, path=path)
 
     def has_begun(self, place: places.Place, agent: str) -> bool:
-        """Is there a conversation to go on with?"""
-        return bool(transcript.path_of(place, agent))
+        """Has anything been said in any session of it?"""
+        return any(map(transcript.is_begun, transcript.paths_of(place, agent, meta.read(place, agent))))
+
+    def session(self, known: dict[str, Any]) -> str:
+        """For a beginning: the client takes no session of which there is a file already, whatever it holds."""
+        return str(uuid.uuid4()) if transcript.own_paths(known) else str(known["session_id"])
+
+    def goes_on(self, place: places.Place, agent: str) -> bool:
+        """Is there a conversation that `again` would take up?"""
+        return any(map(transcript.is_begun, transcript.own_paths(meta.read(place, agent))))

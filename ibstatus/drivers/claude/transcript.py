@@ -27,15 +27,37 @@ def configs(known: dict[str, Any]) -> list[str]:
 
 def path_of(place: places.Place, agent: str) -> str:
     """The newest transcript of this agent, '' when there is none: `/clear` goes on in a new one."""
-    known = meta.read(place, agent)
-    session = known.get("session_id")
+    return max(paths_of(place, agent, meta.read(place, agent)), key=changed, default="")
+
+
+def paths_of(place: places.Place, agent: str, known: dict[str, Any]) -> list[str]:
+    """All that were begun in its worktree, and that of its own session."""
     found: list[str] = []
-    for config in configs(known):
-        if known.get("worktree") is not False:
+    if known.get("worktree") is not False:
+        for config in configs(known):
             found += sessions_in(folder(config, os.path.realpath(place.agent_dir(agent) + "/repo")))
-        if isinstance(session, str) and session and "/" not in session:
-            found += [path for each in folders(config) if os.path.isfile(path := f"{each}/{session}.jsonl")]
-    return max(found, key=changed, default="")
+    return found + own_paths(known)
+
+
+def own_paths(known: dict[str, Any]) -> list[str]:
+    """Of the session that it was started with, and would be taken up again."""
+    session = known.get("session_id")
+    if not isinstance(session, str) or not session or "/" in session:
+        return []
+    paths = [f"{each}/{session}.jsonl" for config in configs(known) for each in folders(config)]
+    return [path for path in paths if os.path.isfile(path)]
+
+
+def is_begun(path: str) -> bool:
+    """Has anything been said in it? Killed at its start, a client leaves a file that tells of nothing but itself. One
+    that cannot be read may hold anything."""
+    try:
+        with open(path, "rb") as file:
+            return any(transcript.is_said(raw) for raw in iter(lambda: file.readline(LONGEST_LINE), b""))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def folders(config: str) -> list[str]:
