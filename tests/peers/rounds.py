@@ -124,7 +124,7 @@ class Rounds:
 
     def escape(self) -> None:
         self.session.keys("Escape")
-        self.session.until(lambda: "esc to interrupt" not in self.session.screen())
+        self.session.until(lambda: not self.session.is_busy)
 
     def kill(self, name: str) -> None:
         self.kinds[name] = "killed"

@@ -151,7 +151,7 @@ def test_a_session_that_runs_takes_an_install_in(tui, api: MessagesApi, place: p
 
 
 def is_idle(session: Tui) -> bool:
-    return "esc to interrupt" not in session.screen() and "running" not in session.screen()
+    return not session.is_busy and "running" not in session.screen()
 
 
 @pytest.mark.parametrize("way", ["by the settings", "by the plugin", "the plugin as well"])

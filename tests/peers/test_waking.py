@@ -199,7 +199,7 @@ def test_a_prompt_that_never_was_sent_had_no_id_of_its_own(idle, api, hooks, bel
     session = idle(Turn(words="one two three four five six seven", pace=0.3))
     session.submit("Talk.")
     session.until(lambda: len(api.shown) == 2)
-    session.submit("Never mind.")
+    session.submit("Never mind.", meanwhile=True)
     session.keys("Up")
     session.until(lambda: session.line == "Never mind.")
     session.keys("C-u")

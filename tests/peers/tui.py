@@ -85,7 +85,15 @@ class Tui:
                 assert time.monotonic() < deadline, f"{text!r} does not stand on the prompt line\n{self.screen()}"
                 self.keys("C-u")
 
-    def submit(self, text: str) -> None:
+    @property
+    def is_busy(self) -> bool:
+        """Also while the Stop hooks of its turn run: what is typed then belongs to that turn."""
+        return "esc to interrupt" in self.screen()
+
+    def submit(self, text: str, meanwhile: bool = False) -> None:
+        """A prompt of its own; `meanwhile`: into the turn that runs."""
+        if not meanwhile:
+            self.until(lambda: not self.is_busy)
         self.type(text)
         self.keys("Enter")
         self.until(lambda: text not in (self.line or ""))
