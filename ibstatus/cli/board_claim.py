@@ -17,7 +17,7 @@ from ibstatus.cli.board import agent_option, at_desk, between, ids
 from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError
 from ibstatus.model.board import Claimer, Task, Template
-from ibstatus.ops.board import claiming, ending
+from ibstatus.ops.board import claiming, ending, holding
 from ibstatus.ops.board import desk as op
 from ibstatus.rules import board as rule
 from ibstatus.rules import board_text
@@ -94,12 +94,14 @@ def claim(
       ib board claim -p backend --capability gpu --wait 60 --json
     """
     at = calling.place()
-    who = Claimer(op.name(calling.caller(at), agent), lease)
+    caller = calling.caller(at)
+    who = Claimer(op.name(caller, agent), lease)
     if task and (project or capability or priority is not None or count > 1 or wait is not None):
         raise UsageError("With an ID there is nothing to choose or to wait for", hint=f"ib board claim {task}")
     take = claiming.just(task, who) if task else claiming.fitting(template(project, capability, priority), who, count)
+    tell = holding.telling(at, caller, lease, telling(json))
     try:
-        taken = taken_now(take, telling(json)) if wait is None else waited(at, take, seconds(wait), telling(json))
+        taken = taken_now(take, tell) if wait is None else waited(at, take, seconds(wait), tell)
     except ending.Ended:
         output.hush()
         return 130

@@ -13,7 +13,7 @@ from ibstatus.cli.board_claim import lease_option, nothing, shown, taken_at, tel
 from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError, visible
 from ibstatus.model.board import Branch, Claimer, Fence, Task
-from ibstatus.ops.board import branches, claiming, ending
+from ibstatus.ops.board import branches, claiming, ending, holding
 from ibstatus.ops.board import desk as op
 from ibstatus.rules import board as rule
 
@@ -117,11 +117,13 @@ def done(
             if handed is not None:
                 branches.refuse_late(desk, fences[0].task_id, handed)
 
-        if on:
-            take = claiming.after(fences, text, handed, fits, Claimer(fences[0].agent, lease), check)
-            return gone_on(desk.board, take, json, [*finished(fences), *waits(handed)])
-        found = desk.board.done(fences, text, handed)
-        check(found)
+        with holding.leaving(desk.place, desk.caller, [one.task_id for one in fences]):
+            if on:
+                take = claiming.after(fences, text, handed, fits, Claimer(fences[0].agent, lease), check)
+                tell = holding.telling(desk.place, desk.caller, lease, telling(json))
+                return gone_on(desk.board, take, tell, [*finished(fences), *waits(handed)])
+            found = desk.board.done(fences, text, handed)
+            check(found)
     if json:
         output.as_json(found[0] if len(tasks) == 1 else found)
         return 0
@@ -132,10 +134,10 @@ def done(
     return 0
 
 
-def gone_on(board: Board, take: claiming.Take, json: bool, said: Sequence[str]) -> int:
+def gone_on(board: Board, take: claiming.Take, tell: claiming.Tell, said: Sequence[str]) -> int:
     """On stdout is the next one alone."""
     try:
-        taken = taken_at(board, take, telling(json))
+        taken = taken_at(board, take, tell)
     except ending.Ended:
         output.hush()
         return 130
@@ -173,7 +175,9 @@ def fail(task: str, reason: tuple[str, ...], agent: str, attempt: int | None, js
     """
     with at_desk() as desk:
         why = rule.text_of(" ".join(reason), "A reason")
-        found = desk.board.fail(op.fence(desk, task, agent, attempt), why)
+        fence = op.fence(desk, task, agent, attempt)
+        with holding.leaving(desk.place, desk.caller, [fence.task_id]):
+            found = desk.board.fail(fence, why)
     left = f"ready again ({found.attempt} of {found.max_attempts} attempts used)"
     return told(found, json, "Failed" if found.status == rule.FAILED else f"Failed, {left}")
 
@@ -192,5 +196,7 @@ def release(task: str, agent: str, attempt: int | None, reason: str, json: bool)
       ib board release design-the-api --agent me
     """
     with at_desk() as desk:
-        found = desk.board.release(op.fence(desk, task, agent, attempt), rule.text_of(reason, "A reason"))
+        fence = op.fence(desk, task, agent, attempt)
+        with holding.leaving(desk.place, desk.caller, [fence.task_id]):
+            found = desk.board.release(fence, rule.text_of(reason, "A reason"))
     return told(found, json, "Released")

@@ -56,16 +56,17 @@ def retire(op: operations.Operation, say: Say) -> Retired:
 
 def settle_task(op: operations.Operation, say: Say) -> None:
     """Merged work is done, any other task is for somebody else. A board that cannot be reached has the lease."""
-    if "task" not in meta.read(op.place, op.agent):
+    if not meta.read(op.place, op.agent).keys() & {"task", "claims"}:
         return
     from ibstatus.ops.board import agents as boarders
 
     try:
-        said = (boarders.merged if op.kind == "merge" else boarders.give_back)(op.place, op.agent)
+        said = [(boarders.merged if op.kind == "merge" else boarders.give_back)(op.place, op.agent)]
+        said += boarders.given_back(op.place, op.agent)
     except IbError as error:
-        said = f"Its task stays claimed for a while: {error.message}"
-    if said:
-        say(said)
+        said = [f"Its task stays claimed for a while: {error.message}"]
+    for line in filter(None, said):
+        say(line)
 
 
 def prepare(op: operations.Operation) -> None:

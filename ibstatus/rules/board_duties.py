@@ -19,6 +19,11 @@ def is_kept(agent: Agent) -> bool:
     return not fleet.is_over(agent) or agent.reason == recovery.PAUSED
 
 
+def is_at_it(agent: Agent) -> bool:
+    """What it has claimed by itself it keeps until it says that it is complete: nobody knows whether that is done."""
+    return is_kept(agent) and not is_done(agent)
+
+
 def summary(said: str, left: Sequence[str]) -> str:
     """What it said last, without the phrase that ended it; and what it has not committed: nobody is handed that."""
     files = removal_text.counted(len(left), "uncommitted file")
@@ -26,12 +31,10 @@ def summary(said: str, left: Sequence[str]) -> str:
     return "\n".join([*filter(None, [notices.without_phrase(said)]), *lost])
 
 
-def letter(fence: Fence, task: Task | None) -> str:
-    """To an agent that has lost its task, unless it has ended it itself."""
+def letter(fence: Fence, task: Task | None, spawned: bool = True) -> str:
+    """To an agent that has lost its task, unless it has ended it itself. `spawned`: it was made for this one alone."""
     if task is None or task.done_by == fence.agent:
         return ""
     by = f" by {task.claimed_by}" if task.claimed_by and task.claimed_by != fence.agent else ""
-    return (
-        f"[ib] The task {task.id} is not yours any more: it is {task.status}{by}. Stop working on it, leave your "
-        "branch as it is, and end with WAITING, alone on the last line."
-    )
+    rest = ", leave your branch as it is, and end with WAITING, alone on the last line" if spawned else ""
+    return f"[ib] The task {task.id} is not yours any more: it is {task.status}{by}. Stop working on it{rest}."

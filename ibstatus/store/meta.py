@@ -1,7 +1,7 @@
 """agents/<id>/meta.json, written: what an agent is and how it is started again."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ibstatus.errors import IbError
@@ -30,10 +30,15 @@ def write(place: places.Place, agent: str, meta: Mapping[str, Any]) -> None:
 
 def change(place: places.Place, agent: str, **new: Any) -> dict[str, Any]:
     """Some keys; the others stay as they are. Refused when it cannot be read: what stands there would be lost."""
+    return rework(place, agent, lambda known: new)
+
+
+def rework(place: places.Place, agent: str, new: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """The same where what is new depends on what stands there, when nobody else is at it."""
     with locks.Lock(place.lock("agent-" + agent)):
         meta = read(place, agent)
         if not meta:
             raise IbError(f"meta.json of {agent} cannot be read", hint=f"ib info {agent}")
-        meta = {**meta, **new}
+        meta = {**meta, **new(meta)}
         write(place, agent, meta)
     return meta

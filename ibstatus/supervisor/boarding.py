@@ -1,7 +1,7 @@
 """What agents do is carried to the board: tasks of the living are kept, those of the complete are done."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ibstatus.board import opening
 from ibstatus.board.port import Board, Lost
@@ -9,6 +9,7 @@ from ibstatus.errors import IbError
 from ibstatus.model.board import Fence
 from ibstatus.model.records import Agent
 from ibstatus.ops.board import agents as boarders
+from ibstatus.ops.board import holding
 from ibstatus.ops.board_queue import telling
 from ibstatus.rules import board_duties
 from ibstatus.rules.notices import SYSTEM
@@ -31,14 +32,22 @@ class Boarding:
         self.known: dict[tuple[str, float | None], Fence | None] = {}
         self.over: set[Fence] = set()
         self.beaten = board_duties.NEVER
+        self.concerned = False  # at the last beat
         self.tried: dict[Fence, float] = {}
 
     def look(self, agents: Sequence[Agent], mono: float) -> float | None:
         """When there is something to do next; None where no agent has a task."""
         mine = [(agent, fence) for agent in agents if (fence := self.fence(agent)) is not None]
         times = [self.finish(fence, agent.said, mono) for agent, fence in mine if board_duties.is_done(agent)]
-        if mine:
-            times.append(self.beat([fence for agent, fence in mine if board_duties.is_kept(agent)], mono))
+        if mono >= self.beaten + board_duties.BEAT:
+            fences = [fence for agent, fence in mine if board_duties.is_kept(agent)]
+            holders = [agent.id for agent in agents if board_duties.is_at_it(agent)]
+            self.concerned = bool(mine or holders)
+            if self.concerned:
+                self.beaten = mono
+                self.beat(fences, holders, bool(mine))
+        if mine or self.concerned:
+            times.append(self.beaten + board_duties.BEAT)
         return min(times, default=None)
 
     def fence(self, agent: Agent) -> Fence | None:
@@ -46,8 +55,8 @@ class Boarding:
         key = (agent.id, agent.created)
         if key not in self.known:
             known = meta.read(self.place, agent.id)
-            fence = boarders.fence(agent.id, known)
-            if boarders.is_elsewhere(self.place, known):
+            fence = holding.fence(agent.id, known)
+            if holding.is_elsewhere(self.place, [known.get("task")]):
                 self.log.complain(f"task of {agent.id}", ELSEWHERE.format(agent.id))
                 return None
             if fence is None and (not known or "task" in known):
@@ -84,30 +93,42 @@ class Boarding:
         if text:
             self.log.say(text)
 
-    def beat(self, fences: Sequence[Fence], mono: float) -> float:
-        if mono >= self.beaten + board_duties.BEAT:
-            self.beaten = mono
+    def beat(self, fences: Sequence[Fence], holders: Sequence[str], opens: bool) -> None:
+        """`holders` may have claimed more by themselves; `opens`: the board concerns us whether they have or not."""
 
-            def errand() -> Done | None:
-                lost = self.lost(fences)
-                return lambda: self.told(lost)
+        def errand() -> Done | None:
+            held, away = self.held(holders)
+            beats = [holding.Held(fence, holding.LEASE) for fence in fences]
+            lost = self.lost([*beats, *held], set(fences)) if opens or held else {}
+            return lambda: self.told(lost, fences, away)
 
-            self.errands.add("beat", errand)
-        return self.beaten + board_duties.BEAT
+        self.errands.add("beat", errand)
 
-    def told(self, lost: Mapping[Fence, str]) -> None:
+    def held(self, agents: Sequence[str]) -> tuple[list[holding.Held], list[str]]:
+        """What they have claimed by themselves; and who has claimed on another board."""
+        known = {agent: meta.read(self.place, agent) for agent in agents}
+        away = [agent for agent, one in known.items() if holding.is_elsewhere(self.place, holding.records(one))]
+        return [held for agent, one in known.items() for held in holding.of(self.place, agent, one)], away
+
+    def told(self, lost: Mapping[Fence, str], spawned: Sequence[Fence], away: Sequence[str]) -> None:
         """Whoever works on what is not theirs any more shall know it."""
-        self.over.update(lost)
+        for agent in away:
+            self.log.complain(f"task of {agent}", ELSEWHERE.format(agent))
         for fence, letter in lost.items():
-            if letter and agents_there.exists(self.place, fence.agent):
+            there = agents_there.exists(self.place, fence.agent)
+            if letter and there:
                 inbox.put(self.place, WRITER, fence.agent, SYSTEM, True, letter, time.time())
+            if fence in spawned:
+                self.over.add(fence)
+            elif there:
+                holding.drop(self.place, fence.agent, [fence.task_id])
 
-    def lost(self, fences: Sequence[Fence]) -> dict[Fence, str]:
+    def lost(self, beats: Sequence[holding.Held], spawned: Collection[Fence]) -> dict[Fence, str]:
         """Those whose task is over, or somebody else's by now, and what they are to hear of it."""
         board = opening.opened(self.place)
         try:
-            gone = [fence for fence in fences if not is_beaten(board, fence)]
-            found = {fence: board_duties.letter(fence, board.task(fence.task_id)) for fence in gone}
+            gone = [held.fence for held in beats if not is_beaten(board, held)]
+            found = {fence: board_duties.letter(fence, board.task(fence.task_id), fence in spawned) for fence in gone}
             for id in board.sweep():
                 self.log.say(f"The lease of task {id} has run out")
             telling.tell(self.place, board, self.log.say)
@@ -116,14 +137,14 @@ class Boarding:
             board.close()
 
 
-def is_beaten(board: Board, fence: Fence) -> bool:
+def is_beaten(board: Board, held: holding.Held) -> bool:
     """False when it is lost, or is not on this board at all: then the others are kept all the same."""
     try:
-        boarders.beat(board, fence)
+        board.beat(*held)
     except Lost:
         return False
     except IbError:
-        if board.task(fence.task_id) is not None:
+        if board.task(held.fence.task_id) is not None:
             raise
         return False
     return True

@@ -12,21 +12,18 @@ import pytest
 from bench import start
 from ibstatus.board.port import Board
 from ibstatus.drivers import daemon
+from ibstatus.model.board import Fence
 from ibstatus.model.records import Agent
-from ibstatus.ops.board import agents as boarders
+from ibstatus.ops.board import holding
 from ibstatus.rules import board_duties, recovery, stamps
 from ibstatus.store import home, meta, places
-from ibstatus.supervisor.boarding import Boarding
-from ibstatus.supervisor.errands import Errands
-from ibstatus.supervisor.log import Log
 from tests.board.doing import RUN_OUT, add, claim_it, known, since, status
 from tests.conftest import Done, git, make_agent
 from tests.gitwork import commit
 from tests.queuework import opened
+from tests.supervisor.boarded import SAID, Watched, agent, letters, run_out, taken
 from tests.supervisor.test_caring import Turned
 from tests.until import until
-
-SAID = "JWT with refresh tokens. I HAVE COMPLETED THE GOAL"
 
 
 @pytest.fixture
@@ -36,47 +33,9 @@ def board(repo: places.Place) -> Iterator[Board]:
     found.close()
 
 
-class Watched:
-    """The part of the supervisor that sees to the board, on a clock that the test turns."""
-
-    def __init__(self, place: places.Place) -> None:
-        self.place = place
-        self.log = place.home + "/log"
-        self.begin()
-        self.now = 1000.0
-
-    def begin(self) -> None:
-        """A new supervisor knows nothing of what the one before did."""
-        self.errands = Errands(Log(self.log))
-        self.boarding = Boarding(self.place, self.errands, Log(self.log))
-
-    def look(self, *agents: Agent, after: float = 0.0) -> float | None:
-        self.now += after
-        again = self.boarding.look(agents, self.now)
-        self.errands.wait()
-        self.errands.collect()
-        return again
-
-    def said(self) -> str:
-        return Path(self.log).read_text() if Path(self.log).exists() else ""
-
-
 @pytest.fixture
 def watched(repo: places.Place, board: Board) -> Watched:
     return Watched(repo)
-
-
-def taken(place: places.Place, board: Board, id: str = "it", **more: str) -> Path:
-    """An agent `w` that was spawned for this task; its worktree."""
-    add(board, id, **more)
-    worktree = make_agent(place, "w")
-    meta.change(place, "w", base="main", task={"id": id})
-    boarders.take(place, "w", id)
-    return worktree
-
-
-def agent(state: str, reason: str = "", said: str = "") -> Agent:
-    return Agent("w", state, "1m", "task", reason=reason, created=1.0, said=said)
 
 
 def test_where_nobody_has_a_task_nothing_is_opened(repo: places.Place) -> None:
@@ -140,16 +99,9 @@ def test_a_living_or_paused_agent_keeps_its_task(repo: places.Place, board: Boar
         assert board.sweep() == []
 
 
-def run_out(board: Board) -> None:
-    """As if the quarter of an hour were nearly over."""
-    task = known(board, "it")
-    assert task.claimed_by is not None
-    board.beat(boarders.Fence(task.id, task.claimed_by, task.attempt), 5.0)
-
-
 def test_of_a_crashed_one_the_lease_runs_out(repo: places.Place, board: Board, watched: Watched) -> None:
     taken(repo, board)
-    board.beat(boarders.Fence("it", "w", 1), RUN_OUT)
+    board.beat(Fence("it", "w", 1), RUN_OUT)
 
     watched.look(agent("stopped", "ended with exit code 1"))
 
@@ -171,7 +123,7 @@ def test_what_it_says_too_late_changes_nothing(repo: places.Place, board: Board,
 
 def test_one_that_said_it_itself_is_not_done_twice(repo: places.Place, board: Board, watched: Watched) -> None:
     commit(taken(repo, board), "auth.txt", "token\n")
-    board.done([boarders.Fence("it", "w", 1)], "by myself")
+    board.done([Fence("it", "w", 1)], "by myself")
 
     watched.look(agent("complete", said=SAID))
 
@@ -220,7 +172,7 @@ def test_a_task_that_is_not_on_the_board_keeps_no_other_from_being_kept(
 
     watched.look(Agent("a", "running", "1m", "task", created=1.0), agent("running"), after=board_duties.BEAT)
 
-    assert known(board, "it").lease_until > stamps.utc(time.time() + boarders.LEASE / 2)
+    assert known(board, "it").lease_until > stamps.utc(time.time() + holding.LEASE / 2)
     assert watched.said() == ""
 
 
@@ -248,11 +200,11 @@ def test_a_supervisor_with_another_dsn_makes_room(
         ib("send", "user-claude", "? hello", env={"IB_SUPERVISOR": ""})
         until(lambda: daemon.holder(repo) is not None)
         first = daemon.holder(repo)
-        boarders.watch_here(repo)
+        holding.watch_here(repo)
         assert daemon.holder(repo) == first
 
         monkeypatch.setenv("IB_BOARD_DSN", "postgresql://127.0.0.1:1/x")
-        boarders.watch_here(repo)
+        holding.watch_here(repo)
 
         assert not daemon.is_running(repo)
         until(lambda: ib("send", "user-claude", "hm", env={"IB_SUPERVISOR": ""}) and daemon.is_running(repo))
@@ -313,15 +265,10 @@ def test_an_agent_that_ended_its_task_itself_is_told_nothing(
 ) -> None:
     taken(repo, board)
     watched.look(agent("running"))
-    fence = boarders.fence_of(repo, "w")
+    fence = holding.fence_of(repo, "w")
     assert fence is not None
     board.done([fence], "by hand")
 
     watched.look(agent("running"), after=board_duties.BEAT)
 
     assert letters(repo) == []
-
-
-def letters(place: places.Place) -> list[str]:
-    path = Path(place.agent_dir("w"), "inbox.jsonl")
-    return [json.loads(line)["msg"] for line in path.read_text().splitlines()] if path.exists() else []

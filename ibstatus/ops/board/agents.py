@@ -1,23 +1,17 @@
 """An agent of ib and the task it was spawned for: taken under its name, kept while it lives, over when it is done."""
 
-import os
 from collections.abc import Callable
-from typing import Any
-
-import psutil
 
 from ibstatus.board import opening
 from ibstatus.board.port import Board, Lost
-from ibstatus.drivers import daemon
 from ibstatus.errors import IbError
 from ibstatus.model.board import Claimer, Fence, Task
 from ibstatus.ops import session_end
-from ibstatus.ops.board import branches
+from ibstatus.ops.board import branches, holding
 from ibstatus.rules import board as rule
 from ibstatus.rules import board_duties, board_prompt, names
 from ibstatus.store import disk, meta, places
 
-LEASE = 900.0  # a dead agent's task returns after a quarter of an hour: time for `ib resume --all`
 GONE, MERGED = "its agent was removed", "merged by hand"
 
 
@@ -46,58 +40,35 @@ def take(place: places.Place, agent: str, id: str) -> None:
     """Who comes second gets nothing: the claim is of the board, not of what was seen before."""
     board = opening.opened(place)
     try:
-        task = board.claim_task(id, Claimer(agent, LEASE))
+        task = board.claim_task(id, Claimer(agent, holding.LEASE))
     finally:
         board.close()
     meta.change(place, agent, task={"id": id, "attempt": task.attempt, "board": opening.mark_of(place)})
-    watch_here(place)
-
-
-def is_elsewhere(place: places.Place, known: dict[str, Any]) -> bool:
-    """Was its task taken from another board than the one that we see? A DSN may stand in somebody's environment."""
-    task = known.get("task")
-    return isinstance(task, dict) and task.get("board", opening.mark_of(place)) != opening.mark_of(place)
-
-
-def watch_here(place: places.Place) -> None:
-    """A supervisor that was begun with another DSN would look for the task in vain: it makes room for one with ours."""
-    process = daemon.holder(place)
-    if process is None:
-        return
-    try:
-        known = process.environ().get(opening.VARIABLE, "")
-    except psutil.Error:
-        return
-    if known != os.environ.get(opening.VARIABLE, ""):
-        daemon.stop(place)
-
-
-def fence_of(place: places.Place, agent: str) -> Fence | None:
-    """None for an agent without a task."""
-    return fence(agent, meta.read(place, agent))
-
-
-def fence(agent: str, known: dict[str, Any]) -> Fence | None:
-    task = known.get("task")
-    if not isinstance(task, dict) or not isinstance(task.get("attempt"), int):
-        return None
-    return Fence(str(task.get("id")), agent, task["attempt"])
+    holding.watch_here(place)
 
 
 def give_back(place: places.Place, agent: str, reason: str = GONE) -> str:
     """'' when there was nothing to give back. What is finished by now stays finished."""
-    task = ended(place, agent, lambda board, mine: board.release(mine, reason))
+    return released(place, holding.fence_of(place, agent), reason)
+
+
+def released(place: places.Place, mine: Fence | None, reason: str) -> str:
+    task = ended(place, mine, lambda board, mine: board.release(mine, reason))
     return f"The task {task.id} is {rule.told(task.status)} again" if task is not None else ""
+
+
+def given_back(place: places.Place, agent: str, reason: str = GONE) -> list[str]:
+    """What it has claimed by itself. What it had merged by hand says nothing of these."""
+    return [said for one in holding.of(place, agent) if (said := released(place, one.fence, reason))]
 
 
 def merged(place: places.Place, agent: str) -> str:
     """A person has merged its work by hand: then its task is done."""
-    task = ended(place, agent, lambda board, mine: board.done([mine], MERGED)[0])
+    task = ended(place, holding.fence_of(place, agent), lambda board, mine: board.done([mine], MERGED)[0])
     return f"The task {task.id} is done" if task is not None else ""
 
 
-def ended(place: places.Place, agent: str, end: Callable[[Board, Fence], Task]) -> Task | None:
-    mine = fence_of(place, agent)
+def ended(place: places.Place, mine: Fence | None, end: Callable[[Board, Fence], Task]) -> Task | None:
     if mine is None or not opening.is_there(place):
         return None
     board = opening.opened(place)
@@ -108,10 +79,6 @@ def ended(place: places.Place, agent: str, end: Callable[[Board, Fence], Task]) 
         return None
     finally:
         board.close()
-
-
-def beat(board: Board, mine: Fence) -> None:
-    board.beat(mine, LEASE)
 
 
 def finish(place: places.Place, board: Board, mine: Fence, said: str) -> str:

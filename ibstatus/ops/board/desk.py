@@ -9,9 +9,10 @@ from ibstatus.board import opening
 from ibstatus.board.port import Board
 from ibstatus.errors import IbError, UsageError
 from ibstatus.model.board import Entry, Fence, NewTask, Task
+from ibstatus.ops.board import holding
 from ibstatus.rules import board as rule
 from ibstatus.rules import identity
-from ibstatus.store import meta, places
+from ibstatus.store import places
 
 
 class Desk(NamedTuple):
@@ -70,16 +71,13 @@ def name(caller: identity.Caller, claimed: str) -> str:
 
 
 def fence(desk: Desk, given: str, agent: str, attempt: int | None) -> Fence:
-    """An agent that was spawned for the task shows its attempt without being asked."""
+    """An agent of ib shows the attempt that it was given without being asked."""
     id, who = meant(desk, given), name(desk.caller, agent)
     return Fence(id, who, attempt if attempt is not None else own_attempt(desk, id))
 
 
 def own_attempt(desk: Desk, id: str) -> int | None:
-    if desk.caller.kind != identity.AGENT:
-        return None
-    known = meta.read(desk.place, desk.caller.name).get("task")
-    return known["attempt"] if isinstance(known, dict) and known.get("id") == id else None
+    return holding.attempt_of(desk.place, desk.caller.name, id) if desk.caller.kind == identity.AGENT else None
 
 
 def add(desk: Desk, wish: Wish) -> Task:
