@@ -159,6 +159,7 @@ def test_what_a_failed_turn_was_told_is_told_again(repo: places.Place, start: Ca
     turned.look()
     turned.until(lambda agent: agent.reason.startswith("error"))
     assert living.has_heard("[sent by agent lead]: mail") == 1
+    living.idle()  # the hook says so before the screen does
 
     turned.look()
     assert turned.rousing.waiting["w1"].due == turned.now + 10
