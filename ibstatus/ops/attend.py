@@ -12,6 +12,7 @@ import time
 from ibstatus.drivers import clients, daemon, terminal, tmux
 from ibstatus.ops import rouse, session
 from ibstatus.rules import roles, standing
+from ibstatus.rules.key_pace import Pace
 from ibstatus.rules.screen_dialogs import Dialog
 from ibstatus.store import agent_log, disk, locks, meta, places, spool
 from ibstatus.store import standing as standings
@@ -60,7 +61,7 @@ def see_up(place: places.Place, agent: str) -> str:
     at = session.of(place, agent)
     mode = meta.read(place, agent)
     deadline = time.monotonic() + PATIENCE
-    told = ""
+    told, pace = "", Pace()
     while time.monotonic() < deadline:
         if is_up(place, agent, mode):
             return "up"
@@ -71,7 +72,9 @@ def see_up(place: places.Place, agent: str) -> str:
         if screen.kind in ("prompt", "busy") or (screen.dialog is not None and screen.dialog.which not in OF_STARTS):
             return "up"  # it is past its start: what is asked now its hooks and its screen tell
         if screen.dialog is not None:
-            told = answered(place, agent, at, pane, screen.dialog, told, mode)
+            if not answered(at, pane, screen.dialog, mode, pace) and told != screen.dialog.which:
+                told = screen.dialog.which
+                report(place, agent, screen.dialog)
             deadline = max(deadline, time.monotonic() + PATIENCE / 2)
         time.sleep(LOOK_EVERY)
     keep_screen(place, agent, at)
@@ -94,30 +97,22 @@ def is_up(place: places.Place, agent: str, known: dict[str, object]) -> bool:
     return said.state == standing.RUNNING and isinstance(began, int | float) and said.at >= began
 
 
-def answered(
-    place: places.Place,
-    agent: str,
-    at: session.Session,
-    pane: tmux.Pane,
-    dialog: Dialog,
-    told: str,
-    known: dict[str, object],
-) -> str:
+def answered(at: session.Session, pane: tmux.Pane, dialog: Dialog, known: dict[str, object], pace: Pace) -> bool:
     """What the user has allowed by making the agent is answered; what else is asked only the user can answer."""
     client = clients.of(known)
     answer = client.answer(dialog, known.get("yolo") is True)
     keys = client.steps(dialog, answer) if answer else ()
-    if keys:
+    if keys and pace.is_free(dialog, time.monotonic()):
         terminal.press(at.socket, pane, keys[0])  # one step; Enter only once the arrow is seen to stand there
-        return told
-    if told != dialog.which:
-        now = time.time()
-        reason = "trust" if dialog.which in ("trust", "imports") else "permission"
-        agent_log.write(
-            place, agent, f"Start-up waits for an answer: {dialog.which}: {' / '.join(dialog.options)}", now
-        )
-        spool.note(place, agent, now, {"kind": "agent.state", "who": agent, "state": "waiting", "reason": reason})
-    return dialog.which
+        pace.pressed(dialog, time.monotonic())
+    return bool(keys)
+
+
+def report(place: places.Place, agent: str, dialog: Dialog) -> None:
+    now = time.time()
+    reason = "trust" if dialog.which in ("trust", "imports") else "permission"
+    agent_log.write(place, agent, f"Start-up waits for an answer: {dialog.which}: {' / '.join(dialog.options)}", now)
+    spool.note(place, agent, now, {"kind": "agent.state", "who": agent, "state": "waiting", "reason": reason})
 
 
 def keep_screen(place: places.Place, agent: str, at: session.Session) -> None:

@@ -1,10 +1,12 @@
 """Typing a command of the client itself into an idle agent, and answering its menu of a limit: as careful as rouse."""
 
 import time
+from functools import partial
 
 from ibstatus.drivers import terminal
 from ibstatus.ops import attention, rouse
 from ibstatus.rules import rousing
+from ibstatus.rules.key_pace import LOST
 from ibstatus.store import locks, places
 
 STOP_AND_WAIT = "Stop and wait"
@@ -73,6 +75,11 @@ def wait_for_reset(place: places.Place, agent: str) -> bool:
         lock.release()
 
 
+def has_moved(seat: rouse.Seat, was: int) -> bool:
+    dialog = seat.screen().dialog
+    return dialog is None or dialog.at != was
+
+
 def answered(seat: rouse.Seat) -> bool:
     for _ in range(STEPS):
         dialog = seat.settled().dialog
@@ -81,7 +88,7 @@ def answered(seat: rouse.Seat) -> bool:
         keys = seat.client.steps(dialog, STOP_AND_WAIT)
         if not keys or attention.is_typing(seat.socket, seat.pane):
             return False
-        before = dialog.at
         terminal.press(seat.socket, seat.pane, keys[0])
-        rouse.until(lambda was=before: (now := seat.screen().dialog) is None or now.at != was, 1.0)  # type: ignore[misc]
+        if not rouse.until(partial(has_moved, seat, dialog.at), LOST):
+            return False  # tried again later: what is still on its way may yet go round the list
     return False

@@ -15,6 +15,7 @@ from tests.peers.client import Client, environment
 from tests.until import until
 
 READY = re.compile(r"bypass permissions on|\? for shortcuts|manual mode|accept edits on|plan mode on|auto mode")
+TRUSTED = re.compile(r"❯\s(1\.\s)?Yes")
 LINE = "❯\u00a0"  # the prompt line; a prompt that was sent stands behind an ordinary blank
 
 
@@ -43,8 +44,11 @@ class Tui:
         """On the way there the folder is trusted: which answer the arrow points to at first differs by version."""
         screen = self.screen()
         if "I trust this folder" in screen and "Enter to confirm" in screen:
-            self.keys("Enter" if re.search(r"❯\s(1\.\s)?Yes", screen) else "Down")
-            self.until(lambda: self.screen() != screen)
+            if not TRUSTED.search(screen):
+                self.keys("Down")
+                self.until(lambda: TRUSTED.search(self.screen()))  # a second key would go round the list
+            self.keys("Enter")
+            self.until(lambda: "Enter to confirm" not in self.screen())
             return False
         return bool(READY.search(screen)) and self.line is not None
 
