@@ -11,6 +11,8 @@ import uuid
 from pathlib import Path
 
 from ibstatus.drivers.claude import transcript
+from ibstatus.rules.key_pace import Pace
+from ibstatus.rules.screen_dialogs import Dialog
 from tests.peers.client import Client, environment
 from tests.until import until
 
@@ -38,17 +40,17 @@ class Tui:
         argv = [str(self.client.binary), "--permission-mode", self.mode, *args]
         self.tmux("-f", os.devnull, "new-session", "-d", "-x", "140", "-y", "45", "-c", str(self.cwd), *argv)
         self.tmux("set-option", "-g", "remain-on-exit", "on")
-        self.until(self.is_ready)
+        self.pace = Pace()
+        self.until(self.is_ready, 30)
 
     def is_ready(self) -> bool:
         """On the way there the folder is trusted: which answer the arrow points to at first differs by version."""
         screen = self.screen()
         if "I trust this folder" in screen and "Enter to confirm" in screen:
-            if not TRUSTED.search(screen):
-                self.keys("Down")
-                self.until(lambda: TRUSTED.search(self.screen()))  # a second key would go round the list
-            self.keys("Enter")
-            self.until(lambda: "Enter to confirm" not in self.screen())
+            dialog = Dialog("trust", (), 1 if TRUSTED.search(screen) else 0)
+            if self.pace.is_free(dialog, time.monotonic()):
+                self.keys("Enter" if dialog.at else "Down")
+                self.pace.pressed(dialog, time.monotonic())
             return False
         return bool(READY.search(screen)) and self.line is not None
 
