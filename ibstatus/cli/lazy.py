@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import click
 
-from ibstatus.cli import output
+from ibstatus.cli import filled, output
 
 
 class Lazy(click.Group):
@@ -27,7 +27,7 @@ class Lazy(click.Group):
         if entry is None:
             return None
         command: click.Command = getattr(import_module(f"ibstatus.cli.{entry[0]}"), entry[1])
-        return command
+        return filled.only(command)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
