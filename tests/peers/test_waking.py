@@ -1,7 +1,6 @@
 """What wakes an idle session, with which words, in which turn; what happens in the middle of one. No ib in it."""
 
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from tests.peers.hooks import Hooks, counts, once, says, waits, wakes
 from tests.peers.messages_api import MessagesApi, Turn
 from tests.peers.test_hook_answers import bash
 from tests.peers.tui import Tui
+from tests.until import seen_within
 
 pytestmark = pytest.mark.peer
 
@@ -125,13 +125,6 @@ def test_a_background_command_that_ends_wakes_with_a_path_only(idle, api, hooks,
     assert Path(path[1]).read_text().startswith("THE-NEWS\n")
     assert "THE-NEWS" not in api.shown[2].newest
     assert "CONTEXT-2" in api.shown[2].newest
-
-
-def seen_within(holds, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return bool(holds())
 
 
 @pytest.mark.parametrize("kept", [True, False])
