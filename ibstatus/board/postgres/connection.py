@@ -77,7 +77,7 @@ class Connection:
                 return self.sql.execute(statement, values)
             except psycopg.Error as error:
                 if not left or error.sqlstate not in TRIED_AGAIN:
-                    raise self.meant(error) from None
+                    raise self.meant(error, halves=statement.startswith("CALL ")) from None
         raise AssertionError("unreachable")
 
     def one(self, statement: LiteralString, values: Values = ()) -> Row | None:
@@ -92,11 +92,11 @@ class Connection:
             except psycopg.Error as error:
                 raise self.meant(error) from None
 
-    def meant(self, error: psycopg.Error) -> IbError | Refused:
+    def meant(self, error: psycopg.Error, halves: bool = False) -> IbError | Refused:
         state = error.sqlstate or ""
         if state.startswith("IB"):
             return Refused(state, error.diag.message_detail or "")
-        return failures.meant(error, broken=self.sql.closed)
+        return failures.meant(error, broken=self.sql.closed, halves=halves)
 
     def close(self) -> None:
         self.sql.close()

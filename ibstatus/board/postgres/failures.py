@@ -9,14 +9,18 @@ from ibstatus.errors import IbError
 
 CONFIG = "ib config set board.dsn 'postgresql://user@host/database'; the password: ~/.pgpass"
 AGAIN = "run the command again once the server answers"
+UNKNOWN, LOOK = "whether the last change was made is not known", "look before you repeat it: ib board list"
 SERVER_GONE = ("08", "57P")
 LOCKED = "55P03"
+AFTERWARDS = ("57014", "53", "58", "XX")  # cancelled, out of something, the disk: it can come when the change is made
 # libpq says why only in words, and in the same breath quotes pieces of the DSN: it is recognised, not repeated.
 WHY_NOT = (
     ("password authentication failed", "the password or the user is wrong"),
     ("no password supplied", "it asks for a password"),
     ("no pg_hba.conf entry", "it does not let this user in from here"),
     ("could not translate host name", "nobody knows a host of that name"),
+    ("Name or service not known", "nobody knows a host of that name"),
+    ("Servname not supported", "the port is no number"),
     ("does not exist", "the database or the user does not exist"),
     ("permission denied", "this user may not"),
     ("invalid port", "the port is no number"),
@@ -29,6 +33,7 @@ NOT_NOW = (
     ("starting up", "it is just starting"),
     ("shutting down", "it is shutting down"),
     ("too many clients", "it has too many clients"),
+    ("too many connections", "it has too many clients"),
     ("remaining connection slots", "it has too many clients"),
     ("Connection refused", "nobody listens there"),
     ("No such file or directory", "nobody listens there"),
@@ -59,14 +64,16 @@ def named(host: str | None) -> str:
     return f" at {host}" if host and re.fullmatch(r"[\w.:-]+|/[\w./-]+", host) else ""
 
 
-def meant(error: psycopg.Error, *, broken: bool) -> IbError:
-    """A statement failed. What the server itself says holds nothing of the DSN."""
+def meant(error: psycopg.Error, *, broken: bool, halves: bool = False) -> IbError:
+    """A statement failed. What the server itself says holds nothing of the DSN. `halves`: it commits before its end."""
     state = error.sqlstate or ""
+    if halves and state.startswith(AFTERWARDS):
+        return Gone(f"The board's PostgreSQL ended the call ({state})", cause=UNKNOWN, hint=LOOK)
     if broken or state.startswith(SERVER_GONE):
         return Gone(
             "The connection to the board's PostgreSQL broke off",
-            cause="whether the last change was made is not known",
-            hint="look before you repeat it: ib board list",
+            cause=UNKNOWN,
+            hint=LOOK,
         )
     if state == LOCKED:
         return IbError("Another program keeps the board locked", hint="end what has a transaction open on ib_board")
