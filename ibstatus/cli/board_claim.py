@@ -12,7 +12,7 @@ import click
 from ibstatus.board import opening
 from ibstatus.board.port import Board
 from ibstatus.board.steady import Steady
-from ibstatus.cli import calling, output
+from ibstatus.cli import calling, output, watched
 from ibstatus.cli.board import agent_option, at_desk, between, ids
 from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError
@@ -20,18 +20,18 @@ from ibstatus.model.board import Claimer, Task, Template
 from ibstatus.ops.board import claiming, ending, holding
 from ibstatus.ops.board import desk as op
 from ibstatus.rules import board as rule
-from ibstatus.rules import board_text
+from ibstatus.rules import board_text, identity
 from ibstatus.store import places
 
 Command = Callable[..., Any]
 FOREVER = "forever"
-LEASE, LONGEST_LEASE, LONGEST_WAIT = 900.0, 604800.0, 1e9
+LONGEST_WAIT = 1e9
 
 
 def checked_lease(ctx: click.Context, param: click.Parameter, given: float) -> float:
     """click's own range lets `nan` pass."""
-    if not 1 <= given <= LONGEST_LEASE:
-        raise UsageError(f"--lease takes 1 to {LONGEST_LEASE:.0f} seconds, not {given}")
+    if not 1 <= given <= rule.LONGEST_LEASE:
+        raise UsageError(f"--lease takes 1 to {rule.LONGEST_LEASE:.0f} seconds, not {given}")
     return given
 
 
@@ -40,7 +40,7 @@ lease_option = click.option(
     metavar="S",
     type=float,
     callback=checked_lease,
-    default=LEASE,
+    default=holding.LEASE,
     help="Seconds without a sign; 900 otherwise",
 )
 
@@ -84,7 +84,7 @@ def claim(
     json: bool,
 ) -> int:
     """Take the best task that is ready: highest priority, then oldest. It is yours until the lease runs out; `beat` and
-    `note` extend it. None: exit 1 and nothing on stdout.
+    `note` extend it (ib itself for its agents, unless --lease is shorter). None: exit 1 and nothing on stdout.
 
     With --wait it waits for one, S seconds or for ever. With an ID it takes just that task.
 
@@ -99,13 +99,21 @@ def claim(
     if task and (project or capability or priority is not None or count > 1 or wait is not None):
         raise UsageError("With an ID there is nothing to choose or to wait for", hint=f"ib board claim {task}")
     take = claiming.just(task, who) if task else claiming.fitting(template(project, capability, priority), who, count)
-    tell = holding.telling(at, caller, lease, telling(json))
+    tell = holding.telling(at, caller, lease, telling(json), output.remark)
     try:
         taken = taken_now(take, tell) if wait is None else waited(at, take, seconds(wait), tell)
     except ending.Ended:
         output.hush()
         return 130
+    watch_over(at, caller, taken)
     return shown(taken) if taken else nothing()
+
+
+def watch_over(at: places.Place, caller: identity.Caller, taken: list[Task]) -> None:
+    """What an agent of ib has claimed the supervisor keeps for it: one that sees this board."""
+    if taken and caller.kind == identity.AGENT:
+        holding.watch_here(at)
+        watched.keep_watched(at)
 
 
 def template(project: str, capability: tuple[str, ...], priority: int | None) -> Template:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 import click
 from click.core import ParameterSource
 
-from ibstatus.board.port import Board
 from ibstatus.cli import output
 from ibstatus.cli.board import agent_option, at_desk, attempt_option, ids, told
-from ibstatus.cli.board_claim import lease_option, nothing, shown, taken_at, telling, template, wanted
+from ibstatus.cli.board_claim import lease_option, nothing, shown, taken_at, telling, template, wanted, watch_over
 from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError, visible
 from ibstatus.model.board import Branch, Claimer, Fence, Task
@@ -57,7 +56,9 @@ def beat(task: str, agent: str, attempt: int | None, lease: float, json: bool) -
       ib board beat design-the-api --agent me --attempt 1
     """
     with at_desk() as desk:
-        found = desk.board.beat(op.fence(desk, task, agent, attempt), lease)
+        fence = op.fence(desk, task, agent, attempt)
+        found = desk.board.beat(fence, lease)
+        holding.extended(desk.place, desk.caller, Fence(found.id, fence.agent, found.attempt), lease)
     return told(found, json, f"Yours until {found.lease_until}")
 
 
@@ -114,16 +115,16 @@ def done(
         fences = [op.fence(desk, task, agent, attempt) for task in tasks]
 
         def check(found: Sequence[Task]) -> None:
+            holding.ended(desk.place, desk.caller, fences)
             if handed is not None:
                 branches.refuse_late(desk, fences[0].task_id, handed)
 
-        with holding.leaving(desk.place, desk.caller, [one.task_id for one in fences]):
-            if on:
-                take = claiming.after(fences, text, handed, fits, Claimer(fences[0].agent, lease), check)
-                tell = holding.telling(desk.place, desk.caller, lease, telling(json))
-                return gone_on(desk.board, take, tell, [*finished(fences), *waits(handed)])
-            found = desk.board.done(fences, text, handed)
-            check(found)
+        if on:
+            take = claiming.after(fences, text, handed, fits, Claimer(fences[0].agent, lease), check)
+            tell = holding.telling(desk.place, desk.caller, lease, telling(json), output.remark)
+            return gone_on(desk, take, tell, [*finished(fences), *waits(handed)])
+        found = desk.board.done(fences, text, handed)
+        check(found)
     if json:
         output.as_json(found[0] if len(tasks) == 1 else found)
         return 0
@@ -134,13 +135,14 @@ def done(
     return 0
 
 
-def gone_on(board: Board, take: claiming.Take, tell: claiming.Tell, said: Sequence[str]) -> int:
+def gone_on(desk: op.Desk, take: claiming.Take, tell: claiming.Tell, said: Sequence[str]) -> int:
     """On stdout is the next one alone."""
     try:
-        taken = taken_at(board, take, tell)
+        taken = taken_at(desk.board, take, tell)
     except ending.Ended:
         output.hush()
         return 130
+    watch_over(desk.place, desk.caller, taken)
     for line in said:
         output.talk(line)
     if taken:
@@ -176,8 +178,8 @@ def fail(task: str, reason: tuple[str, ...], agent: str, attempt: int | None, js
     with at_desk() as desk:
         why = rule.text_of(" ".join(reason), "A reason")
         fence = op.fence(desk, task, agent, attempt)
-        with holding.leaving(desk.place, desk.caller, [fence.task_id]):
-            found = desk.board.fail(fence, why)
+        found = desk.board.fail(fence, why)
+        holding.ended(desk.place, desk.caller, [fence])
     left = f"ready again ({found.attempt} of {found.max_attempts} attempts used)"
     return told(found, json, "Failed" if found.status == rule.FAILED else f"Failed, {left}")
 
@@ -197,6 +199,6 @@ def release(task: str, agent: str, attempt: int | None, reason: str, json: bool)
     """
     with at_desk() as desk:
         fence = op.fence(desk, task, agent, attempt)
-        with holding.leaving(desk.place, desk.caller, [fence.task_id]):
-            found = desk.board.release(fence, rule.text_of(reason, "A reason"))
+        found = desk.board.release(fence, rule.text_of(reason, "A reason"))
+        holding.ended(desk.place, desk.caller, [fence])
     return told(found, json, "Released")

@@ -22,7 +22,7 @@ def names_something(param: click.Parameter) -> bool:
     """Of the arguments just those that may be left out: the others say themselves that there is no such thing."""
     if isinstance(param, click.Option):
         return param.type is click.STRING and param.metavar not in (None, FREE)
-    return param.type is click.STRING and not param.required and (param.nargs == 1 or (param.metavar or "")[:1] == "[")
+    return param.type is click.STRING and not param.required and param.nargs == 1
 
 
 class Filled:

@@ -1,16 +1,15 @@
 """Typing a command of the client itself into an idle agent, and answering its menu of a limit: as careful as rouse."""
 
 import time
-from functools import partial
 
 from ibstatus.drivers import terminal
 from ibstatus.ops import attention, rouse
 from ibstatus.rules import rousing
-from ibstatus.rules.key_pace import LOST
+from ibstatus.rules.key_pace import LOST, Pace
 from ibstatus.store import locks, places
 
 STOP_AND_WAIT = "Stop and wait"
-STEPS = 8
+LOOK_EVERY, LONGEST = 0.1, 4 * LOST
 STARTS_WITHIN = 3.0
 
 
@@ -75,20 +74,18 @@ def wait_for_reset(place: places.Place, agent: str) -> bool:
         lock.release()
 
 
-def has_moved(seat: rouse.Seat, was: int) -> bool:
-    dialog = seat.screen().dialog
-    return dialog is None or dialog.at != was
-
-
 def answered(seat: rouse.Seat) -> bool:
-    for _ in range(STEPS):
+    """One key at a time; False while it is still open."""
+    pace, until = Pace(), time.monotonic() + LONGEST
+    while time.monotonic() < until:
         dialog = seat.settled().dialog
         if dialog is None or dialog.which != "limit" or not dialog.options:
             return True
         keys = seat.client.steps(dialog, STOP_AND_WAIT)
         if not keys or attention.is_typing(seat.socket, seat.pane):
             return False
-        terminal.press(seat.socket, seat.pane, keys[0])
-        if not rouse.until(partial(has_moved, seat, dialog.at), LOST):
-            return False  # tried again later: what is still on its way may yet go round the list
+        if pace.is_free(dialog, time.monotonic()):
+            terminal.press(seat.socket, seat.pane, keys[0])
+            pace.pressed(dialog, time.monotonic())
+        time.sleep(LOOK_EVERY)
     return False

@@ -10,7 +10,7 @@ from ibstatus.drivers import clients
 from ibstatus.drivers.claude import transcript as transcripts
 from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
-from ibstatus.ops import attend, authority, fleet, pause, slots, spawn_plan, start
+from ibstatus.ops import attend, authority, fleet, pause, session_end, slots, spawn_plan, start
 from ibstatus.ops import recover as recovering
 from ibstatus.rules import ages, evidence, identity, limits, recovery, transcript
 from ibstatus.rules import authority as family
@@ -58,21 +58,29 @@ def facts(place: places.Place, records: Sequence[files.Record]) -> list[recovery
     halted = interrupted(place)
     parked = parked_until(place, time.time())
     return [
-        recovery.Facts(
-            one.id,
-            one.meta,
-            living[one.id],
-            heard.get(one.id, recovery.Heard()),
-            said_last(place, one.id),
-            clients.of(one.meta).goes_on(place, one.id),
-            disk.exists(start.worktree_of(place, one.id, one.meta)),
-            has_client(one.meta),
-            operations.is_at_work(place, one.id),
-            read(place, one, heard.get(one.id, recovery.Heard()), halted.get(one.id, 0.0)),
-            parked,
-        )
+        fact(place, one, living[one.id], heard.get(one.id, recovery.Heard()), halted.get(one.id, 0.0), parked)
         for one in records
     ]
+
+
+def fact(
+    place: places.Place, one: files.Record, living: bool | None, heard: recovery.Heard, halted: float, parked: str
+) -> recovery.Facts:
+    begun = clients.of(one.meta).goes_on(place, one.id)
+    known = one.meta if begun else {**one.meta, "prompted": session_end.was_prompted(place, one.id, dict(one.meta))}
+    return recovery.Facts(
+        one.id,
+        known,
+        living,
+        heard,
+        said_last(place, one.id),
+        begun,
+        disk.exists(start.worktree_of(place, one.id, one.meta)),
+        has_client(one.meta),
+        operations.is_at_work(place, one.id),
+        read(place, one, heard, halted),
+        parked,
+    )
 
 
 def interrupted(place: places.Place) -> dict[str, float]:

@@ -61,12 +61,10 @@ def settle_task(op: operations.Operation, say: Say) -> None:
     from ibstatus.ops.board import agents as boarders
 
     try:
-        said = [(boarders.merged if op.kind == "merge" else boarders.give_back)(op.place, op.agent)]
-        said += boarders.given_back(op.place, op.agent)
+        for line in boarders.left(op.place, op.agent, op.kind == "merge"):
+            say(line)
     except IbError as error:
-        said = [f"Its task stays claimed for a while: {error.message}"]
-    for line in filter(None, said):
-        say(line)
+        say(f"Its task stays claimed for a while: {error.message}")
 
 
 def prepare(op: operations.Operation) -> None:

@@ -110,7 +110,7 @@ def give_task_back(place: places.Place, agent: str) -> None:
     from ibstatus.ops.board import agents as boarders
 
     try:
-        boarders.give_back(place, agent, "its agent could not be started")
+        list(boarders.left(place, agent, reason="its agent could not be started"))
     except IbError:
         return
 

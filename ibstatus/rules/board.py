@@ -20,6 +20,7 @@ WAKE = "ib_board"  # rings with every change; says nothing
 
 LOWEST, HIGHEST, USUAL = 0, 10, 5
 MOST_ATTEMPTS = 1000
+LONGEST_LEASE = 604800.0
 LONGEST_NAME = 100
 LONGEST_TEXT = 1 << 20
 LONGEST_SLUG = 24

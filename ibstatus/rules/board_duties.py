@@ -1,4 +1,4 @@
-"""What an agent's state means for the task it was spawned for."""
+"""What an agent's state means for the task it was spawned for, and for those that it has claimed by itself."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def summary(said: str, left: Sequence[str]) -> str:
 
 def letter(fence: Fence, task: Task | None, spawned: bool = True) -> str:
     """To an agent that has lost its task, unless it has ended it itself. `spawned`: it was made for this one alone."""
-    if task is None or task.done_by == fence.agent:
+    if task is None or (task.done_by, task.attempt) == (fence.agent, fence.attempt):
         return ""
     by = f" by {task.claimed_by}" if task.claimed_by and task.claimed_by != fence.agent else ""
     rest = ", leave your branch as it is, and end with WAITING, alone on the last line" if spawned else ""

@@ -53,7 +53,8 @@ class Facts(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One line of the plan: whom to resume, how, in which conversation. `was`: how it was when it was heard of last."""
+    """One line of the plan: whom to resume, how, in which conversation ('': a new one). `was`: how it was when it was
+    heard of last."""
 
     id: str
     manager: str
@@ -102,7 +103,7 @@ def judged(seen: Facts) -> Step | Left:
     out = left_alone(seen) or finished(seen) or broken(seen)
     if out is not None:
         return out
-    session = str(seen.meta["session_id"])
+    session = str(seen.meta["session_id"]) if seen.begun else ""
     manager = seen.meta.get("manager")
     return Step(seen.id, manager if isinstance(manager, str) else "", how(seen), session, was(seen))
 
@@ -255,7 +256,7 @@ def rows(steps: Sequence[Step], left: Sequence[Left], sessions: bool = True) -> 
     wide = max(map(len, [*(step.id for step in steps), *(one.id for one in left)]), default=0)
     lines = [
         f"resume  {step.id:<{wide}}  {MEANING[step.how]}; {step.was}"
-        + (f"; session {step.session[:8]}" if sessions else "")
+        + (f"; session {step.session[:8]}" if sessions and step.session else "")
         for step in steps
     ]
     return lines + [f"leave   {one.id:<{wide}}  {one.why}" + (f" ({one.hint})" if one.hint else "") for one in left]

@@ -32,17 +32,20 @@ class Boarding:
         self.known: dict[tuple[str, float | None], Fence | None] = {}
         self.over: set[Fence] = set()
         self.beaten = board_duties.NEVER
-        self.concerned = False  # at the last beat
+        self.concerned = self.keeps = (
+            False  # at the last beat; `keeps`: without us leases run out, of paused agents too
+        )
         self.tried: dict[Fence, float] = {}
 
     def look(self, agents: Sequence[Agent], mono: float) -> float | None:
-        """When there is something to do next; None where no agent has a task."""
+        """When there is something to do next; None where nobody can have a task."""
         mine = [(agent, fence) for agent in agents if (fence := self.fence(agent)) is not None]
         times = [self.finish(fence, agent.said, mono) for agent, fence in mine if board_duties.is_done(agent)]
         if mono >= self.beaten + board_duties.BEAT:
             fences = [fence for agent, fence in mine if board_duties.is_kept(agent)]
             holders = [agent.id for agent in agents if board_duties.is_at_it(agent)]
-            self.concerned = bool(mine or holders)
+            self.concerned = bool(mine or (holders and opening.is_there(self.place)))
+            self.keeps = self.keeps and self.concerned
             if self.concerned:
                 self.beaten = mono
                 self.beat(fences, holders, bool(mine))
@@ -51,7 +54,7 @@ class Boarding:
         return min(times, default=None)
 
     def fence(self, agent: Agent) -> Fence | None:
-        """Which task an agent has is written down once, before its session begins."""
+        """Which task an agent has is written down once, before its session begins; unless it takes it once more."""
         key = (agent.id, agent.created)
         if key not in self.known:
             known = meta.read(self.place, agent.id)
@@ -88,8 +91,10 @@ class Boarding:
             board.close()
 
     def ended(self, fence: Fence, text: str) -> None:
-        self.over.add(fence)
         self.tried.pop(fence, None)
+        if self.is_anew(fence):
+            return
+        self.over.add(fence)
         if text:
             self.log.say(text)
 
@@ -98,9 +103,9 @@ class Boarding:
 
         def errand() -> Done | None:
             held, away = self.held(holders)
-            beats = [holding.Held(fence, holding.LEASE) for fence in fences]
-            lost = self.lost([*beats, *held], set(fences)) if opens or held else {}
-            return lambda: self.told(lost, fences, away)
+            beats = [*(holding.Held(fence, holding.LEASE) for fence in fences), *held]
+            lost = self.lost(beats, set(fences)) if opens or held else {}
+            return lambda: self.told(lost, fences, away, len(beats) > len(lost))
 
         self.errands.add("beat", errand)
 
@@ -108,20 +113,32 @@ class Boarding:
         """What they have claimed by themselves; and who has claimed on another board."""
         known = {agent: meta.read(self.place, agent) for agent in agents}
         away = [agent for agent, one in known.items() if holding.is_elsewhere(self.place, holding.records(one))]
-        return [held for agent, one in known.items() for held in holding.of(self.place, agent, one)], away
+        found = [held for agent, one in known.items() for held in holding.of(self.place, agent, one)]
+        return [held for held in found if held.is_kept], away
 
-    def told(self, lost: Mapping[Fence, str], spawned: Sequence[Fence], away: Sequence[str]) -> None:
-        """Whoever works on what is not theirs any more shall know it."""
+    def told(self, lost: Mapping[Fence, str], spawned: Sequence[Fence], away: Sequence[str], keeps: bool) -> None:
+        """Whoever works on what is not theirs any more shall know it. What they have ended themselves meanwhile is not
+        on record any more."""
+        self.keeps = keeps
         for agent in away:
             self.log.complain(f"task of {agent}", ELSEWHERE.format(agent))
         for fence, letter in lost.items():
-            there = agents_there.exists(self.place, fence.agent)
-            if letter and there:
-                inbox.put(self.place, WRITER, fence.agent, SYSTEM, True, letter, time.time())
             if fence in spawned:
-                self.over.add(fence)
-            elif there:
-                holding.drop(self.place, fence.agent, [fence.task_id])
+                is_news = not self.is_anew(fence)
+                if is_news:
+                    self.over.add(fence)
+            else:
+                is_news = fence in holding.drop(self.place, fence.agent, [fence])
+            if is_news and letter and agents_there.exists(self.place, fence.agent):
+                inbox.put(self.place, WRITER, fence.agent, SYSTEM, True, letter, time.time())
+
+    def is_anew(self, fence: Fence) -> bool:
+        """Has its agent taken the very task once more? Then that is the one to be kept."""
+        now = holding.fence_of(self.place, fence.agent)
+        if now is None or now == fence or now.task_id != fence.task_id:
+            return False
+        self.known.update({key: now for key, old in self.known.items() if old == fence})
+        return True
 
     def lost(self, beats: Sequence[holding.Held], spawned: Collection[Fence]) -> dict[Fence, str]:
         """Those whose task is over, or somebody else's by now, and what they are to hear of it."""

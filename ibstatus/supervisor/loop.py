@@ -121,6 +121,7 @@ class Supervisor:
         if self.ended:
             return 0.0
         seen, wanted, past = self.publisher.look(self.past, now)
+        wanted = wanted._replace(needed=wanted.needed or self.caring.boarding.keeps)
         due, self.past = duties.due(wanted, past, now)
         if due.publish or not snapshot.is_there(self.place):
             self.publisher.publish(seen, now)

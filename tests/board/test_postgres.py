@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import conninfo
 
 from ibstatus.board import postgres
 from ibstatus.board.port import Board
@@ -192,11 +193,14 @@ def test_whoever_keeps_the_board_locked_is_named_as_the_cause(board: Board, psql
 
 
 def test_a_deadlock_that_others_make_is_tried_again(dsn: str, board: Board, psql: Foreign) -> None:
-    """A foreign program locks a row first, and stands in line afterwards: the wrong way round."""
+    """A foreign program locks a row first, and stands in line afterwards: the wrong way round. It is we who look for a
+    deadlock, once it is there."""
     add(board, "t")
+    ours = conninfo.make_conninfo(dsn, options="-c deadlock_timeout=2s")
     with psql.transaction():
+        psql.execute("SET LOCAL deadlock_timeout = '60s'")
         psql.execute("SELECT FROM ib_board.tasks WHERE id = 't' FOR UPDATE")
-        child = Child(lambda: claim_it(postgres.open_board(dsn), "t").attempt)
+        child = Child(lambda: claim_it(postgres.open_board(ours), "t").attempt)
         until(lambda: waiting(board) == 1)
         psql.execute("UPDATE ib_board.tasks SET title = 'x' WHERE id = 't'")
 

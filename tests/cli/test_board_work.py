@@ -257,7 +257,7 @@ def test_what_could_not_be_merged_is_told_with_what_to_type(repo: places.Place, 
     for name, test in (("one", ""), ("two", ""), ("three", "echo oh no; exit 3")):
         git(repo.root, "checkout", "-q", "-b", name, "main~0" if name == "one" else "one~1")
         commit(repo.root, "third.txt" if test else "new.txt", f"{name}\n")
-        id = board.add(name, "--test", test)
+        id = board.add(name, *(["--test", test] if test else []))
         board.json("claim", id, "--agent", "me")
         board.json("done", id, "--agent", "me", "--branch", name, "--into", "main")
     git(repo.root, "checkout", "-q", "main")

@@ -14,7 +14,7 @@ from tests.conftest import make_agent
         (["board", "done", "x", "--branch", ""], "--branch"), (["board", "watch", "--channels", ""], "--channels"),
         (["new-agent", "--task", "", "hello"], "--task"), (["new-agent", "--manager", "", "hello"], "--manager"),
         (["merge", "w", "--test", ""], "--test"), (["merge", "w", "--into", ""], "--into"),
-        (["undo", ""], "NAME|AGENT"), (["resume", ""], "ID"),
+        (["undo", ""], "NAME|AGENT"),
         (["status", ""], "AGENT"), (["reassign", "w", ""], "MANAGER"),
     ],
 )  # fmt: skip

@@ -115,7 +115,7 @@ def test_a_transcript_that_cannot_be_read_is_said(living: Living, repo, ib) -> N
     found = ib("why", "w1", "--json").json()
 
     assert pieces(found)["transcript"]["state"] == ""
-    assert pieces(found)["transcript"]["lost"] == "the transcript is no file"
+    assert pieces(found)["transcript"]["lost"] == "the transcript cannot be read: it is no file"
 
 
 @pytest.mark.parametrize("known", [None, b"\x00\xff\x80", b'{"tmux_socket": "\\u0000", "started": [], "kind": 7}'])

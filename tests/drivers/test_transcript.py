@@ -131,6 +131,16 @@ def test_a_session_has_begun_when_something_was_said_in_it(
     assert Claude().has_begun(repo, "w1") is holds
 
 
+def test_nobody_waits_for_a_pipe(repo: places.Place, config: Path) -> None:
+    path = Path(put(f"{config}/projects/p", SESSION, 100))
+    path.unlink()
+    os.mkfifo(path)
+
+    assert not transcript.own_paths(meta.read(repo, "w1"))
+    assert transcript.is_begun(str(path))
+    assert transcript.as_text(str(path)) == ""
+
+
 def test_after_clear_its_first_session_is_what_goes_on(repo: places.Place, config: Path) -> None:
     folder = transcript.folder(str(config), repo.agent_dir("w1") + "/repo")
     Path(put(folder, SESSION.replace("1", "2"), 200)).write_text(line("user", "Go"))

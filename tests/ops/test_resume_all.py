@@ -187,6 +187,13 @@ def test_a_task_that_was_answered_once_is_never_run_again(repo: places.Place, go
     assert "its task was done once" in getattr(judged(repo), "why", "")
 
 
+def test_a_conversation_that_went_on_in_another_session_was_begun(repo: places.Place, gone: Path) -> None:
+    """After /clear; the first one is gone, and so is the history."""
+    (gone.parent / ("1" * 36 + ".jsonl")).write_text(entry(1, "The task"))
+
+    assert "it had got its task" in getattr(judged(repo), "why", "")
+
+
 def test_that_it_got_its_task_outlives_its_history_and_its_transcript(repo: places.Place, gone: Path) -> None:
     gone.write_text(entry(1, "The task"))
     session_end.note(repo, "w", 137)

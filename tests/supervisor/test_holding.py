@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board
+from ibstatus.ops.board import agents as boarders
 from ibstatus.ops.board import holding
 from ibstatus.rules import board_duties, recovery, stamps
 from ibstatus.store import meta, places
@@ -20,6 +21,10 @@ from tests.queuework import opened
 from tests.supervisor.boarded import SAID, Watched, agent, letters, run_out
 
 Ib = Callable[..., Done]
+FOREIGN = [
+    ("attempt", "1"), ("attempt", True), ("attempt", 1.0), ("lease", -5), ("lease", True), ("lease", 0.5),
+    ("lease", 1e300), ("lease", None), ("board", 3), ("id", None),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -83,7 +88,19 @@ def test_a_shorter_one_is_the_agents_own_to_extend(repo, board: Board, watched: 
     before = known(board, "it").lease_until
     watched.look(agent("running"), after=board_duties.BEAT)
 
-    assert (held(repo), known(board, "it").lease_until) == ([], before)
+    assert (held(repo), known(board, "it").lease_until) == ([("it", 1)], before)
+
+
+def test_it_is_extended_by_what_the_last_beat_said(repo, board: Board, watched: Watched, says: Ib) -> None:
+    assert says("claim").code == 0
+    assert says("beat", "it", "--lease", "7200").code == 0
+    watched.look(agent("running"), after=board_duties.BEAT)
+    assert known(board, "it").lease_until > stamps.utc(time.time() + 7000)
+
+    assert says("beat", "it", "--lease", "30").code == 0
+    before = known(board, "it").lease_until
+    watched.look(agent("running"), after=board_duties.BEAT)
+    assert known(board, "it").lease_until == before
 
 
 @pytest.mark.parametrize("words", [["done", "it"], ["fail", "it", "no"], ["release", "it"]])
@@ -134,6 +151,107 @@ def test_taken_once_more_it_is_held_in_its_new_attempt(repo, board: Board, says:
     assert says("done", "it").code == 0
 
 
+def test_taken_once_more_for_a_short_time_the_older_claim_is_forgotten(
+    repo, board: Board, watched: Watched, says: Ib
+) -> None:
+    assert says("claim").code == 0
+    board.take_back("it", "")
+    assert says("claim", "--lease", "60").code == 0
+    watched.look(agent("running"), after=board_duties.BEAT)
+
+    assert (held(repo), letters(repo)) == ([("it", 2)], [])
+    assert says("done", "it").code == 0
+
+
+def test_a_claim_that_comes_while_the_one_before_is_found_lost_is_kept(
+    repo, board: Board, watched: Watched, says: Ib, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the supervisor found is applied a moment later."""
+    assert says("claim").code == 0
+    board.take_back("it", "")
+    lost = watched.boarding.lost
+
+    def slow(*found):
+        answer = lost(*found)
+        assert says("claim").code == 0
+        return answer
+
+    monkeypatch.setattr(watched.boarding, "lost", slow)
+    watched.look(agent("running"), after=board_duties.BEAT)
+
+    assert (held(repo), letters(repo)) == ([("it", 2)], [])
+
+
+def test_one_that_is_given_back_while_it_is_looked_at_is_not_told_of(
+    repo, board: Board, watched: Watched, says: Ib, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert says("claim").code == 0
+    lost = watched.boarding.lost
+
+    def slow(*found):
+        assert says("release", "it").code == 0
+        return lost(*found)
+
+    monkeypatch.setattr(watched.boarding, "lost", slow)
+    watched.look(agent("running"), after=board_duties.BEAT)
+
+    assert (held(repo), letters(repo)) == ([], [])
+
+
+def test_the_task_it_was_spawned_for_taken_once_more_is_kept(repo, board: Board, watched: Watched, says: Ib) -> None:
+    meta.change(repo, "w", base="main", task={"id": "it"})
+    boarders.take(repo, "w", "it")
+    watched.look(agent("running"))
+    board.take_back("it", "")
+    assert says("claim").code == 0
+
+    watched.look(agent("running"), after=board_duties.BEAT)
+    run_out(board)
+    watched.look(agent("running"), after=board_duties.BEAT)
+    assert letters(repo) == []
+    assert known(board, "it").lease_until > stamps.utc(time.time() + holding.LEASE / 2)
+
+    board.take_back("it", "")
+    assert says("claim").code == 0
+    watched.look(agent("complete", said=SAID))
+    watched.look(agent("complete", said=SAID), after=board_duties.AGAIN)
+    assert (known(board, "it").status, known(board, "it").attempt) == ("done", 3)
+
+
+def test_one_of_the_same_name_elsewhere_is_another(repo, board: Board, watched: Watched, says: Ib) -> None:
+    """Two repositories that share a board may each have a `w`."""
+    assert says("claim").code == 0
+    board.take_back("it", "")
+    board.done([claim_it(board, "it", "w")])
+
+    watched.look(agent("running"), after=board_duties.BEAT)
+
+    assert letters(repo) == ["[ib] The task it is not yours any more: it is done. Stop working on it."]
+
+
+def test_while_a_paused_agent_holds_one_the_supervisor_is_needed(
+    repo, board: Board, watched: Watched, says: Ib
+) -> None:
+    paused = agent("stopped", recovery.PAUSED)
+    watched.look(paused)
+    assert not watched.boarding.keeps
+    assert says("claim").code == 0
+    watched.look(paused, after=board_duties.BEAT)
+    assert watched.boarding.keeps
+    assert says("done", "it").code == 0
+    watched.look(paused, after=board_duties.BEAT)
+    assert not watched.boarding.keeps
+
+
+def test_where_the_claim_cannot_be_written_down_it_is_said(repo, board: Board, says: Ib) -> None:
+    Path(meta.path_of(repo, "w")).write_text("no json")
+
+    done = says("claim")
+
+    assert (done.code, done.out) == (0, "it\n")
+    assert "The lease is not extended for you: meta.json of w cannot be read" in done.err
+
+
 def test_an_earlier_attempt_is_not_taken_for_its_own(repo, board: Board, says: Ib) -> None:
     """Without being asked it shows the attempt that it was given, not the one that there is."""
     assert says("claim").code == 0
@@ -147,9 +265,10 @@ def test_an_earlier_attempt_is_not_taken_for_its_own(repo, board: Board, says: I
 
 
 @pytest.mark.usefixtures("tmux")
+@pytest.mark.parametrize("lease", ["900", "60"])
 @pytest.mark.parametrize("words", [["kill"], ["merge"]])
-def test_its_end_gives_it_back(repo, board: Board, says: Ib, words) -> None:
-    assert says("claim").code == 0
+def test_its_end_gives_it_back(repo, board: Board, says: Ib, words, lease: str) -> None:
+    assert says("claim", "--lease", lease).code == 0
     commit(Path(repo.agent_dir("w"), "repo"), "new.txt", "new\n")
     meta.change(repo, "w", base="main")
 
@@ -196,7 +315,16 @@ def test_one_of_another_board_is_left_alone(
 
 
 @pytest.mark.parametrize(
-    "foreign", [7, "x", [7], [{}], [{"id": 3}], [{"id": "it", "attempt": "1", "lease": 900, "board": ""}], {"id": "it"}]
+    "foreign",
+    [
+        7,
+        "x",
+        [7],
+        [{}],
+        [{"id": 3}],
+        {"id": "it"},
+        *([{"id": "it", "attempt": 1, "lease": 900, "board": "", key: value}] for key, value in FOREIGN),
+    ],
 )
 def test_foreign_entries_are_passed_over(repo, board: Board, watched: Watched, says: Ib, foreign) -> None:
     meta.change(repo, "w", claims=foreign)

@@ -1,10 +1,11 @@
 """The transcript that the client keeps of a session: where it is, and what it says as text."""
 
+import errno
 import os
 import stat
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from ibstatus.rules import terminal_text, transcript
 from ibstatus.store import meta, places
@@ -52,12 +53,21 @@ def is_begun(path: str) -> bool:
     """Has anything been said in it? Killed at its start, a client leaves a file that tells of nothing but itself. One
     that cannot be read may hold anything."""
     try:
-        with open(path, "rb") as file:
+        with opened(path) as file:
             return any(transcript.is_said(raw) for raw in iter(lambda: file.readline(LONGEST_LINE), b""))
     except FileNotFoundError:
         return False
     except OSError:
         return True
+
+
+def opened(path: str) -> BinaryIO:
+    """Whatever an agent has put in its place: nobody waits for a pipe."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is no file")
+    return os.fdopen(fd, "rb")
 
 
 def folders(config: str) -> list[str]:
@@ -91,7 +101,7 @@ class Reader:
 
     def lines(self) -> Iterator[bytes]:
         try:
-            with open(self.path, "rb") as file:
+            with opened(self.path) as file:
                 file.seek(self.offset)
                 while (raw := file.readline(LONGEST_LINE)).endswith(b"\n"):
                     self.offset = file.tell()
@@ -128,15 +138,8 @@ class Tail(NamedTuple):
 def tail(path: str) -> Tail:
     """Its last 64 KiB."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with opened(path) as file:
+            status = os.fstat(file.fileno())
+            return Tail(os.pread(file.fileno(), TAIL, max(0, status.st_size - TAIL)), status.st_mtime)
     except OSError as error:
         return Tail(b"", 0.0, f"the transcript cannot be read: {error.strerror}")
-    try:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            return Tail(b"", 0.0, "the transcript is no file")
-        return Tail(os.pread(fd, TAIL, max(0, status.st_size - TAIL)), status.st_mtime)
-    except OSError as error:
-        return Tail(b"", 0.0, f"the transcript cannot be read: {error.strerror}")
-    finally:
-        os.close(fd)

@@ -1,6 +1,6 @@
 """An agent of ib and the task it was spawned for: taken under its name, kept while it lives, over when it is done."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ibstatus.board import opening
 from ibstatus.board.port import Board, Lost
@@ -47,38 +47,37 @@ def take(place: places.Place, agent: str, id: str) -> None:
     holding.watch_here(place)
 
 
-def give_back(place: places.Place, agent: str, reason: str = GONE) -> str:
-    """'' when there was nothing to give back. What is finished by now stays finished."""
-    return released(place, holding.fence_of(place, agent), reason)
-
-
-def released(place: places.Place, mine: Fence | None, reason: str) -> str:
-    task = ended(place, mine, lambda board, mine: board.release(mine, reason))
-    return f"The task {task.id} is {rule.told(task.status)} again" if task is not None else ""
-
-
-def given_back(place: places.Place, agent: str, reason: str = GONE) -> list[str]:
-    """What it has claimed by itself. What it had merged by hand says nothing of these."""
-    return [said for one in holding.of(place, agent) if (said := released(place, one.fence, reason))]
-
-
-def merged(place: places.Place, agent: str) -> str:
-    """A person has merged its work by hand: then its task is done."""
-    task = ended(place, holding.fence_of(place, agent), lambda board, mine: board.done([mine], MERGED)[0])
-    return f"The task {task.id} is done" if task is not None else ""
-
-
-def ended(place: places.Place, mine: Fence | None, end: Callable[[Board, Fence], Task]) -> Task | None:
-    if mine is None or not opening.is_there(place):
-        return None
+def left(place: places.Place, agent: str, merged: bool = False, reason: str = GONE) -> Iterator[str]:
+    """What becomes of its tasks at its end, and what to say of each; what is finished by now stays finished. `merged`:
+    by hand; that says nothing of what it has claimed by itself."""
+    own, others = holding.fence_of(place, agent), holding.of(place, agent)
+    if (own is None and not others) or not opening.is_there(place):
+        return
     board = opening.opened(place)
     try:
-        known = board.task(mine.task_id)
-        return end(board, mine) if known is not None and known.status == rule.CLAIMED else None
-    except Lost:
-        return None
+        if own is not None and merged and ended(board, own, lambda: board.done([own], MERGED)[0]):
+            yield f"The task {own.task_id} is done"
+        elif own is not None and not merged:
+            yield from released(board, own, reason)
+        for one in others:
+            yield from released(board, one.fence, reason)
     finally:
         board.close()
+
+
+def released(board: Board, mine: Fence, reason: str) -> Iterator[str]:
+    task = ended(board, mine, lambda: board.release(mine, reason))
+    if task is not None:
+        yield f"The task {task.id} is {rule.told(task.status)} again"
+
+
+def ended(board: Board, mine: Fence, end: Callable[[], Task]) -> Task | None:
+    """None: it is not held by this agent, in this attempt."""
+    try:
+        known = board.task(mine.task_id)
+        return end() if known is not None and known.status == rule.CLAIMED else None
+    except Lost:
+        return None
 
 
 def finish(place: places.Place, board: Board, mine: Fence, said: str) -> str:

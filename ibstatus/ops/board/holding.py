@@ -2,32 +2,37 @@
 down beside it, so that the supervisor keeps them while the agent lives, and its end gives them back."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ibstatus.board import opening
+from ibstatus.errors import IbError, refused
 from ibstatus.model.board import Fence, Task
+from ibstatus.ops.board.claiming import Tell
+from ibstatus.rules import board as rule
 from ibstatus.rules import identity
 from ibstatus.store import meta, places
 
 LEASE = 900.0  # a dead agent's task returns after a quarter of an hour: time for `ib resume --all`
 KEY = "claims"  # of meta.json; "task" is the one that it was spawned for
 
-Tell = Callable[[list[Task]], None]
-
 
 class Held(NamedTuple):
     fence: Fence
     lease: float
 
+    @property
+    def is_kept(self) -> bool:
+        """Whoever asks for a short lease sees to it alone: it may be over before anybody looks."""
+        return self.lease >= LEASE
+
 
 def fence_of(place: places.Place, agent: str) -> Fence | None:
-    """None for an agent without a task."""
+    """None for an agent that was not spawned for a task."""
     return fence(agent, meta.read(place, agent))
 
 
-def fence(agent: str, known: dict[str, Any]) -> Fence | None:
+def fence(agent: str, known: Mapping[str, Any]) -> Fence | None:
     task = known.get("task")
     if not isinstance(task, dict) or not isinstance(task.get("attempt"), int):
         return None
@@ -54,64 +59,84 @@ def records(known: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def is_record(one: object) -> bool:
-    return (
-        isinstance(one, dict)
-        and isinstance(one.get("id"), str)
-        and isinstance(one.get("attempt"), int)
-        and isinstance(one.get("lease"), int | float)
-        and isinstance(one.get("board"), str)
-    )
+    if not isinstance(one, dict) or not all(isinstance(one.get(key), str) for key in ("id", "board")):
+        return False
+    attempt, lease = one.get("attempt"), one.get("lease")
+    if isinstance(attempt, bool) or isinstance(lease, bool) or not isinstance(attempt, int):
+        return False
+    return isinstance(lease, int | float) and 1 <= lease <= rule.LONGEST_LEASE
 
 
-def telling(place: places.Place, caller: identity.Caller, lease: float, tell: Tell) -> Tell:
-    """Written down before it is told. Whoever asks for a short lease sees to it alone: it may be over before anybody
-    looks."""
-    if caller.kind != identity.AGENT or lease < LEASE or not meta.read(place, caller.name):
+def telling(
+    place: places.Place, caller: identity.Caller, lease: float, tell: Tell, remark: Callable[[str], None]
+) -> Tell:
+    """An agent's claims are written down once they are told: what it has never heard of must not be kept for it."""
+    if caller.kind != identity.AGENT:
         return tell
 
     def kept(taken: list[Task]) -> None:
-        keep(place, caller.name, [Held(Fence(one.id, caller.name, one.attempt), lease) for one in taken])
+        tell(taken)
         try:
-            tell(taken)
-        except BaseException:
-            drop(place, caller.name, [one.id for one in taken])
-            raise
+            keep(place, caller.name, [Held(Fence(one.id, caller.name, one.attempt), lease) for one in taken])
+        except (IbError, OSError) as error:
+            why = error if isinstance(error, IbError) else refused("write it down", error)
+            remark(f"The lease is not extended for you: {why.message}")
 
     return kept
 
 
 def keep(place: places.Place, agent: str, held: Sequence[Held]) -> None:
+    """The very task that it was spawned for, taken once more, stays that one."""
     mark = opening.mark_of(place)
-    new: list[dict[str, Any]] = [
-        {"id": one.fence.task_id, "attempt": one.fence.attempt, "lease": one.lease, "board": mark} for one in held
-    ]
-    ids = {one.fence.task_id for one in held}
-    meta.rework(place, agent, lambda known: {KEY: [*without(known, ids), *new]})
-    watch_here(place)
+
+    def change(known: dict[str, Any]) -> dict[str, Any]:
+        spawned, task = fence(agent, known), known.get("task")
+        new: dict[str, Any] = {
+            KEY: [one for one in records(known) if one["id"] not in {it.fence.task_id for it in held}]
+        }
+        for one in held:
+            entry = {"id": one.fence.task_id, "attempt": one.fence.attempt, "board": mark}
+            if spawned is not None and spawned.task_id == one.fence.task_id and not is_elsewhere(place, [task]):
+                new["task"] = entry
+            else:
+                new[KEY].append({**entry, "lease": one.lease})
+        return new
+
+    meta.rework(place, agent, change)
 
 
-def drop(place: places.Place, agent: str, ids: Sequence[str]) -> list[Held]:
-    """Those that were there."""
-    gone = [one for one in of(place, agent) if one.fence.task_id in ids]
-    if gone:
-        meta.rework(place, agent, lambda known: {KEY: without(known, ids)})
+def extended(place: places.Place, caller: identity.Caller, fence: Fence, lease: float) -> None:
+    """From now on as long as it said last."""
+    if caller.kind == identity.AGENT and any(one.fence == fence for one in of(place, caller.name)):
+        keep(place, caller.name, [Held(fence, lease)])
+
+
+def drop(place: places.Place, agent: str, fences: Sequence[Fence]) -> list[Fence]:
+    """Those that were there: this attempt, no later one."""
+    mark, gone = opening.mark_of(place), list[Fence]()
+
+    def change(known: dict[str, Any]) -> dict[str, Any]:
+        left = []
+        for one in records(known):
+            found = Fence(one["id"], agent, one["attempt"])
+            if one["board"] == mark and found in fences:
+                gone.append(found)
+            else:
+                left.append(one)
+        return {KEY: left}
+
+    if any(one.fence in fences for one in of(place, agent)):
+        meta.rework(place, agent, change)
     return gone
 
 
-def without(known: Mapping[str, Any], ids: Collection[str]) -> list[dict[str, Any]]:
-    return [one for one in records(known) if one["id"] not in ids]
-
-
-@contextmanager
-def leaving(place: places.Place, caller: identity.Caller, ids: Sequence[str]) -> Iterator[None]:
-    """Before the board hears that it is over, so that the supervisor does not take it for lost; kept when refused."""
-    gone = drop(place, caller.name, ids) if caller.kind == identity.AGENT else []
-    try:
-        yield
-    except BaseException:
-        if gone:
-            keep(place, caller.name, gone)
-        raise
+def ended(place: places.Place, caller: identity.Caller, fences: Sequence[Fence]) -> None:
+    """It has said itself that these are over. Where that cannot be written down, the supervisor finds it out."""
+    if caller.kind == identity.AGENT:
+        try:
+            drop(place, caller.name, fences)
+        except (IbError, OSError):
+            return
 
 
 def watch_here(place: places.Place) -> None:
