@@ -24,7 +24,8 @@ def lost(fence: Fence, task: Task) -> Lost:
     else:
         after = f", after {task.attempt} attempt{'s' * (task.attempt > 1)}" if task.attempt else ""
         state = f"it is {board.told(task.status)}{after}"
-    held = "not held by '{}' any more" if task.attempt else "held by nobody, not by '{}'"
+    held = "not held by '{}'" if task.attempt else "held by nobody, not by '{}'"
+    held = "held by '{}' in another attempt" if task.claimed_by == fence.agent else held
     return Lost(
         f"Task {task.id} is {held.format(board.cut(fence.agent, 60))}: nothing was changed",
         cause=state + mine,

@@ -14,7 +14,6 @@ from ibstatus.board.port import Board
 from ibstatus.board.steady import Steady
 from ibstatus.cli import calling, output, watched
 from ibstatus.cli.board import agent_option, at_desk, between, ids
-from ibstatus.cli.say import as_json
 from ibstatus.errors import UsageError
 from ibstatus.model.board import Claimer, Task, Template
 from ibstatus.ops.board import claiming, ending, holding
@@ -71,7 +70,7 @@ def wanted(command: Command) -> Command:
 )
 @lease_option
 @click.option("--wait", metavar="[S]", is_flag=False, flag_value=FOREVER, default=None, help="Wait until there is one")
-@as_json
+@click.option("--json", "json", is_flag=True, help="Print one JSON document a task, each on its line")
 def claim(
     task: str,
     project: str,

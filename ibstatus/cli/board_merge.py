@@ -31,7 +31,7 @@ def say(text: str) -> None:
 @click.pass_context
 def merge(ctx: click.Context, watching: bool, json: bool) -> int:
     """Merge what finished tasks have queued here, oldest first, and close the agents that did it. Prints what became of
-    each; exit 1 when one could not be merged.
+    each; exit 1 when one could not be merged. With --watch, and --json, a document a line.
 
     Your checkout is not worked in: a merge is made beside it. Where the branch is checked out without changes of yours
     it goes along in one step; with changes, the merge waits until they are committed.
@@ -48,7 +48,7 @@ def merge(ctx: click.Context, watching: bool, json: bool) -> int:
         return 0
     at = calling.place()
     refuse_agent(at)
-    return watched_for_ever(at) if watching else once(at, json)
+    return watched_for_ever(at, json) if watching else once(at, json)
 
 
 def refuse_agent(at: places.Place) -> None:
@@ -71,19 +71,29 @@ def once(at: places.Place, json: bool) -> int:
     return 0 if all(entry.status == rule.M_MERGED for entry in done) else 1
 
 
-def show(at: places.Place, found: list[Entry]) -> None:
-    output.data(board_text.entries(found, sys.stdout.isatty(), width()))
+def show(at: places.Place, found: list[Entry], head: bool = True) -> None:
+    output.data(board_text.entries(found, head and sys.stdout.isatty(), width()))
     for entry in found:
         if remedy.needed(at, entry):
             say(f"{entry.id}: {remedy.of(at, entry)}")
 
 
-def watched_for_ever(at: places.Place) -> int:
+def watched_for_ever(at: places.Place, json: bool) -> int:
     stop = threading.Event()
+
+    def report(found: list[Entry]) -> None:
+        """A document a line, as other streams have them."""
+        if json:
+            for entry in found:
+                output.as_json(entry)
+        else:
+            show(at, found, head=False)
+        sys.stdout.flush()
+
     output.talk("Merging what is queued, as it comes. Ctrl-C ends it.")
     try:
         with ending.heard():
-            watch.watch(at, opening.again(at), stop, say)
+            watch.watch(at, opening.again(at), stop, say, report)
     except ending.Ended:
         return 0
     return 0

@@ -118,5 +118,5 @@ def take_back(task: str, reason: str, json: bool) -> int:
         had = op.task(desk, task).claimed_by
         found = desk.board.take_back(op.meant(desk, task), rule.text_of(reason, "A reason"))
     if had and agents.exists(desk.place, had):
-        output.talk(visible(f"{had} does not hear of it by itself: ib kill {quoted(had)}"))
+        output.talk(visible(f"{had} is told within two minutes, if it lives; to end it now: ib kill {quoted(had)}"))
     return told(found, json, "Taken back")

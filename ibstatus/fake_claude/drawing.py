@@ -30,7 +30,7 @@ def frame(state: State, width: int, height: int) -> list[str]:
         asked = laid_out(state.dialog.lines(), width)
         above = [""] if state.dialog.covers else conversation(state, width)
         return fitted((above + asked)[-height:], height)
-    bottom = box(state, width)
+    bottom = [*at_work(state, width), *box(state, width)]
     room = height - len(bottom)
     above = conversation(state, width)[-room:] if room > 0 else []
     return (fitted(above, max(room, 0)) + bottom)[-height:]
@@ -47,11 +47,17 @@ def conversation(state: State, width: int) -> list[str]:
             lines[-1:] = []
             block = f"  {block}"
         lines += [*wrapped(block, width), ""]
-    if state.spinner and state.dialog is None:
-        for item in state.queue:
-            lines += [*wrapped(f"❯ {item.text}", width), f"  {HANGS} {NBSP}Queued · ctrl+x ctrl+s to send now", ""]
-        lines += [spinner(state), ""]
     return lines
+
+
+def at_work(state: State, width: int) -> list[str]:
+    """What stands right above the prompt line while a turn runs."""
+    if not state.spinner:
+        return []
+    lines: list[str] = []
+    for item in state.queue:
+        lines += [*wrapped(f"❯ {item.text}", width), f"  {HANGS} {NBSP}Queued · ctrl+x ctrl+s to send now", ""]
+    return [*lines, spinner(state)]
 
 
 def logo(state: State) -> list[str]:

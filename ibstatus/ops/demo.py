@@ -135,6 +135,7 @@ def reply(stage: Stage) -> Iterator[Line]:
     item = json.loads(stage.quiet("ib", "questions", "--json"))[0]["id"]
     yield from stage.run("ib", "answer", item, "CSS variables")
     yield from stage.run("ib", "send", "cart", "Your plan is fine, go on")
+    stage.wait(lambda: "dark mode" in stage.quiet("ib", "messages", "--json"), "The agent did not report")
     yield from stage.run("ib", "listen", "--timeout", "30")
 
 

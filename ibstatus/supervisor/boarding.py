@@ -32,9 +32,8 @@ class Boarding:
         self.known: dict[tuple[str, float | None], Fence | None] = {}
         self.over: set[Fence] = set()
         self.beaten = board_duties.NEVER
-        self.concerned = self.keeps = (
-            False  # at the last beat; `keeps`: without us leases run out, of paused agents too
-        )
+        self.concerned = False  # at the last beat
+        self.keeps = False  # without us leases run out, of paused agents too
         self.tried: dict[Fence, float] = {}
 
     def look(self, agents: Sequence[Agent], mono: float) -> float | None:
@@ -46,8 +45,8 @@ class Boarding:
             holders = [agent.id for agent in agents if board_duties.is_at_it(agent)]
             self.concerned = bool(mine or (holders and opening.is_there(self.place)))
             self.keeps = self.keeps and self.concerned
+            self.beaten = mono
             if self.concerned:
-                self.beaten = mono
                 self.beat(fences, holders, bool(mine))
         if mine or self.concerned:
             times.append(self.beaten + board_duties.BEAT)

@@ -292,7 +292,7 @@ def test_whose_task_is_taken_back_may_still_be_at_work(repo: places.Place, board
     board.json("claim", of_agent, "--agent", "w")
     board.json("claim", of_other, "--agent", "somebody")
 
-    assert board("take-back", of_agent).err == "w does not hear of it by itself: ib kill w\n"
+    assert board("take-back", of_agent).err == "w is told within two minutes, if it lives; to end it now: ib kill w\n"
     assert board("take-back", of_other).err == ""
 
 

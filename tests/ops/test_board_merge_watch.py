@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board, Gone
+from ibstatus.model.board import Entry
 from ibstatus.ops.board_queue import watch
 from ibstatus.store import locks, places
 from tests.gitwork import subjects
@@ -17,13 +18,20 @@ Start = Callable[[Callable[[], Board]], list[str]]
 
 
 @pytest.fixture
-def watched(repo: places.Place) -> Iterator[Start]:
+def over() -> list[Entry]:
+    """What became of each, as it is reported."""
+    return []
+
+
+@pytest.fixture
+def watched(repo: places.Place, over: list[Entry]) -> Iterator[Start]:
     """Begins to watch in a thread; what it says is in the list."""
     stop, threads = threading.Event(), []
 
     def start(open_board: Callable[[], Board]) -> list[str]:
         said: list[str] = []
-        thread = threading.Thread(target=watch.watch, args=(repo, open_board, stop, said.append))
+        args = (repo, open_board, stop, said.append, over.extend)
+        thread = threading.Thread(target=watch.watch, args=args)
         thread.start()
         threads.append(thread)
         return said
@@ -35,7 +43,9 @@ def watched(repo: places.Place) -> Iterator[Start]:
         assert not thread.is_alive()
 
 
-def test_what_is_there_and_what_comes_is_merged(repo: places.Place, board: Board, watched: Start) -> None:
+def test_what_is_there_and_what_comes_is_merged(
+    repo: places.Place, board: Board, watched: Start, over: list[Entry]
+) -> None:
     """The second one comes while nobody polls: the bell alone brings it."""
     for name in ("a", "b"):
         side(repo, name, f"{name}.txt", name)
@@ -47,6 +57,7 @@ def test_what_is_there_and_what_comes_is_merged(repo: places.Place, board: Board
 
     until(lambda: board.entries()[1].status == "merged")
     assert Path(repo.root, "b.txt").exists()
+    until(lambda: [(entry.id, entry.status) for entry in over] == [(1, "merged"), (2, "merged")])
 
 
 def test_several_watchers_are_safe(repo: places.Place, board: Board, watched: Start) -> None:

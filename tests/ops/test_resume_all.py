@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,8 @@ def test_after_a_power_cut_nobody_seems_to_work_who_waits(ib, repo, tmux, fake_c
     assert ib("new-agent", "--name", "b", "B\n> wait").code == 0
     until(lambda: (state(ib, "a"), state(ib, "b")) == ("running", "waiting"))
     for one in ib("list", "--processes", "--json").json():
-        os.kill(one["pid"], signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(one["pid"], signal.SIGKILL)
     tmux("kill-server")
     until(lambda: (state(ib, "a"), state(ib, "b")) == ("stopped", "stopped"))
 

@@ -1,5 +1,6 @@
 """One open connection: how it is set up, how a change is made, and what SQLite's errors mean to a user."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -129,6 +130,16 @@ def meant(error: sqlite3.Error, path: str) -> IbError:
         return IbError(f"{path} is damaged, or is no board", cause=text, hint=rescue)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Gone("Another program keeps the board locked", cause=text, hint="end what has board.db open, then again")
+    if code == sqlite3.SQLITE_IOERR and is_full(path):
+        return IbError("The board cannot be opened: its disk is full", cause=text, hint="free some space, then again")
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM):
         return Gone(f"{path} cannot be read or written", cause=text, hint="ib doctor")
     return IbError("The board refused that", cause=text)
+
+
+def is_full(path: str) -> bool:
+    """SQLite also needs a little room of its own to read, and does not say that it has none."""
+    try:
+        return os.statvfs(os.path.dirname(path) or ".").f_bavail == 0
+    except OSError:
+        return False

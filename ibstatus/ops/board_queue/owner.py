@@ -15,9 +15,12 @@ def refuse(place: places.Place, agent: str) -> None:
     """Two that merge one branch would each believe that they close its agent."""
     entry = owner(place, agent)
     if entry is not None:
+        from ibstatus.ops.board_queue import remedy
+
+        way = remedy.of(place, entry) if remedy.needed(place, entry) else "ib board merge"
         raise IbError(
             f"The merge queue has the branch of {agent}: entry {entry.id}, {entry.status}",
-            hint=f"ib board merge; or to take it out of there: ib board merge abandon {entry.id}",
+            hint=f"{way}; or to take it out of there: ib board merge abandon {entry.id}",
             cause=entry.reason,
         )
 

@@ -7,18 +7,22 @@ from collections.abc import Callable
 from ibstatus.board.port import Board, Gone
 from ibstatus.board.steady import Steady
 from ibstatus.errors import IbError
+from ibstatus.model.board import Entry
 from ibstatus.ops.board_queue.drain import drain
 from ibstatus.rules import board as rule
 from ibstatus.store import disk, places
 
 Say = Callable[[str], None]
+Report = Callable[[list[Entry]], None]
 POLL = 30.0  # also how long an entry that waits for something rests
 SLICE = 1.0  # how soon `stop` is seen
 
 
-def watch(place: places.Place, open_board: Callable[[], Board], stop: threading.Event, say: Say) -> None:
-    """Until `stop` is set, or the repository is gone."""
-    one = Watch(place, say)
+def watch(
+    place: places.Place, open_board: Callable[[], Board], stop: threading.Event, say: Say, report: Report
+) -> None:
+    """Until `stop` is set, or the repository is gone. `report`: what became of each."""
+    one = Watch(place, say, report)
     with Steady(open_board, say) as steady:
         while is_on(place, stop):
             try:
@@ -40,9 +44,10 @@ def is_on(place: places.Place, stop: threading.Event) -> bool:
 class Watch:
     """`resting`: entries that wait for something, and until when they are left alone; `told`: the last complaint."""
 
-    def __init__(self, place: places.Place, say: Say) -> None:
+    def __init__(self, place: places.Place, say: Say, report: Report) -> None:
         self.place = place
         self.say = say
+        self.report = report
         self.resting: dict[int, float] = {}
         self.told = ""
 
@@ -54,6 +59,8 @@ class Watch:
             done = drain(self.place, board, self.say, self.resting, patient=False)
             self.resting |= {entry.id: now + POLL for entry in done if entry.status == rule.M_PENDING}
             self.told = ""
+            if over := [entry for entry in done if entry.status != rule.M_PENDING]:
+                self.report(over)
         except Gone:
             raise
         except (IbError, OSError) as error:
