@@ -80,6 +80,12 @@ def note_root(place: places.Place) -> None:
     atomic.put(place.safe + "/root", os.fsencode(place.root) + b"\n")
 
 
+def note_folder(place: places.Place) -> None:
+    """Which folder it is, where an older ib has noted only where it is."""
+    if not disk.exists(inode_file(place)) and checkouts.noted_root(place.common) == place.root:
+        atomic.put(inode_file(place), inode_of(place.root))
+
+
 def inode_file(place: places.Place) -> str:
     return place.safe + "/root-inode"
 

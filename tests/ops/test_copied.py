@@ -360,6 +360,15 @@ def test_without_a_note_of_the_folder_what_was_moved_is_told_by_its_old_place(re
     assert fleet.repo_id(there) == ident
 
 
+def test_a_supervisor_notes_which_folder_it_is_where_an_older_one_has_not(repo: places.Place, ib: Ib) -> None:
+    ib("init")
+    note = Path(repo.safe, "root-inode")
+    known = note.read_bytes()
+    note.unlink()
+    assert ib("status-watchdog", "--once").code == 0
+    assert note.read_bytes() == known
+
+
 def test_a_folder_of_ours_that_both_share_is_not_parted(repo: places.Place, tmp_path: Path, ib: Ib) -> None:
     """A link at .ittybitty is copied as a link: what lies behind it stays everybody's."""
     (tmp_path / "shared").mkdir()
