@@ -46,8 +46,8 @@ def look_at_displaced(place: places.Place, now: float) -> list[str]:
 
 
 def recover(place: places.Place) -> list[str]:
-    """What a killed edit left: a person's save that was displaced, a half-made file, a lock of the index; and a note that an
-    older ib has not made."""
+    """What a killed edit left: a person's save that was displaced, a half-made file, a lock of the index; and what an
+    older ib has not noted."""
     founding.note_folder(place)
     hide.recover(place)
     return displaced.recover(node.desk_of(place))
