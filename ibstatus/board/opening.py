@@ -1,15 +1,15 @@
 """Which board is meant here: a file of this repository, or the Postgres that IB_BOARD_DSN or board.dsn names."""
 
-import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from ibstatus.store import config, disk, home, moving, places
+from ibstatus.store import board_mark, config, disk, fleet, home, moving, places
 
 if TYPE_CHECKING:  # asked by many who find that there is none
     from collections.abc import Callable
 
     from ibstatus.board.port import Board
+    from ibstatus.board.sqlite.board import SqliteBoard
 
 VARIABLE, KEY = "IB_BOARD_DSN", "board.dsn"
 
@@ -21,7 +21,7 @@ def dsn_of(place: places.Place) -> str:
 
 def mark_of(place: places.Place) -> str:
     """Tells one board from another; says nothing of what is in a DSN."""
-    return hashlib.sha256((dsn_of(place) or place.board).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return board_mark.of(dsn_of(place) or place.board)
 
 
 def is_there(place: places.Place) -> bool:
@@ -63,7 +63,23 @@ def of_file(place: places.Place) -> "Board":
     from ibstatus.board.sqlite.board import open_board
 
     enter(place)
-    return open_board(place.board)
+    board = open_board(place.board)
+    try:
+        take_over(place, board)
+    except BaseException:
+        board.close()
+        raise
+    return board
+
+
+def take_over(place: places.Place, board: "SqliteBoard") -> None:
+    """In a copied file the queue is that of the repository which was copied: its branches are here as well. The note
+    of its id goes last, and only once another id is ours: two at once do the same twice."""
+    own = fleet.repo_id(place)
+    for former in board_mark.formers(place):
+        if own and former != own:
+            board.take_over(former, own)
+            board_mark.forget_former(place, former)
 
 
 def of_server(dsn: str) -> "Board":

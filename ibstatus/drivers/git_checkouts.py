@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ibstatus.drivers import git_refs
 from ibstatus.errors import IbError
-from ibstatus.store import git_files
+from ibstatus.store import git_files, places
 
 GITLINK = "160000"
 
@@ -28,7 +28,8 @@ class Change(NamedTuple):
 
 
 def all_of(cwd: str, root: str) -> list[Checkout]:
-    """Those whose folder is there. git guesses the main checkout from the git directory's name; `root` is known."""
+    """Those whose folder is there. git guesses the main checkout from the git directory's name; `root` is known. Of
+    a copied repository it also tells the worktrees of the one that it was copied from."""
     found = []
     done = git_refs.asked(cwd, "worktree", "list", "--porcelain", "-z")
     for at, block in enumerate(os.fsdecode(done.out).split("\0\0")):
@@ -36,8 +37,17 @@ def all_of(cwd: str, root: str) -> list[Checkout]:
         path = facts.get("worktree", "") if at or "bare" in facts else root
         if path and "bare" not in facts and os.path.isdir(path):
             own = git_dir(path)
-            found.append(Checkout(path, facts.get("branch") or rebased(own), under_way(own)))
+            if not at or is_of(cwd, own):
+                found.append(Checkout(path, facts.get("branch") or rebased(own), under_way(own)))
     return found
+
+
+def is_of(cwd: str, own: str) -> bool:
+    """Is this git directory of a worktree one of the repository in `cwd`? One that git cannot tell may be."""
+    where = places.checkout_of(cwd)
+    return (
+        not own or where is None or os.path.realpath(os.path.dirname(own)) == os.path.realpath(f"{where[1]}/worktrees")
+    )
 
 
 def git_dir(checkout: str) -> str:

@@ -40,7 +40,16 @@ def admin_of(place: places.Place, worktree: str) -> str:
     ours = os.path.realpath(place.common) + "/worktrees"
     if not pointer or os.path.realpath(os.path.dirname(pointer)) != ours or not disk.exists(pointer + "/HEAD"):
         return ""
-    return pointer
+    return "" if is_of_another(pointer, worktree) else pointer
+
+
+def is_of_another(admin: str, worktree: str) -> bool:
+    """git's directory is that of a worktree which is still there, and this one is a copy of it."""
+    try:
+        named = os.fsdecode(disk.read_file(admin + "/gitdir")).rstrip("\n")
+        return not os.path.samefile(os.path.dirname(os.path.join(admin, named)), worktree)
+    except OSError:
+        return False
 
 
 def registered(place: places.Place, worktree: str) -> str:

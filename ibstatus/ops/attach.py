@@ -6,7 +6,7 @@ import sys
 from ibstatus.drivers import tmux
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import session
-from ibstatus.store import places
+from ibstatus.store import home, places
 
 LEAVE = "To leave: Ctrl-b d"
 NESTED = "To leave: Ctrl-b twice, then d (this terminal is in a tmux of its own, which takes the first one)"
@@ -16,6 +16,7 @@ def check(place: places.Place, agent: str, on_terminal: bool) -> session.Session
     """Where there is something to attach to, and somebody to attach."""
     if not on_terminal:
         raise IbError("ib attach needs a terminal", hint=f"ib look {quoted(agent)} --follow")
+    home.look(place)  # a copied repository parts from the sessions of the other one
     where = session.of(place, agent)
     known = tmux.panes(where.socket)
     if known is None:

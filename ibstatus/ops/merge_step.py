@@ -2,7 +2,6 @@
 
 `carry` tries it until it stands, for `ib merge` and for the board's merge queue."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -164,8 +163,8 @@ def latecomers(place: places.Place, ref: str, known: list[str]) -> list[str]:
 def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
     """A git that the killed command had started may still be at it: it is waited for first."""
     refuse_stray(place, time.monotonic() + STRAY_PATIENCE)
-    for path in facts["checkouts"]:
-        lock = git_along.settled(path) if os.path.isdir(path) else ""
+    for path in ours(place, facts):
+        lock = git_along.settled(path)
         if lock:
             rm = f"rm {quoted(lock)}"
             raise IbError(f"git is at work in {path}, or has died there; when no git runs: {rm}", hint=rm)
@@ -195,4 +194,10 @@ def left_at(place: places.Place, facts: dict[str, Any], end: str) -> list[str]:
     ref = str(facts["ref"])
     if facts["before"] == facts["after"] or git_refs.tip_of(place.git_folder, ref) != facts[end]:
         return []
-    return [path for path in facts["checkouts"] if os.path.isdir(path) and git_refs.head_of(path) == ref]
+    return [path for path in ours(place, facts) if git_refs.head_of(path) == ref]
+
+
+def ours(place: places.Place, facts: dict[str, Any]) -> list[str]:
+    """Of the checkouts that were noted, those that this repository still has."""
+    known = {one.path for one in checkouts(place)} if facts["checkouts"] else ()
+    return [path for path in facts["checkouts"] if path in known]

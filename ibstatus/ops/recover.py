@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from ibstatus.errors import IbError
-from ibstatus.store import operations, places
+from ibstatus.store import home, operations, places
 
 # kind of operation → the module whose `recover(operation, say)` knows what to do
 KINDS = {
@@ -19,7 +19,14 @@ KINDS = {
 
 
 def everything(place: places.Place, say: Callable[[str], None] = lambda text: None) -> None:
-    """One that cannot be mended now stays, and is said; the others are mended all the same."""
+    """One that cannot be mended now stays, and is said; the others are mended all the same. In a repository that was
+    copied they name the other's sessions and checkouts until it is parted from that."""
+    if home.is_elsewhere(place):
+        try:
+            home.enter(place)
+        except IbError as error:
+            say(f"{error.message}: what was cut off stays as it is" + (f" ({error.cause})" if error.cause else ""))
+            return
     for operation in operations.unfinished(place):
         module = KINDS.get(operation.kind)
         if module is None:

@@ -5,8 +5,8 @@ import sys
 import time
 from typing import Any
 
-from ibstatus.drivers import clients, git, tmux
-from ibstatus.errors import IbError
+from ibstatus.drivers import clients, git, git_worktree, tmux
+from ibstatus.errors import IbError, quoted
 from ibstatus.ops import agent_settings, session, worktree_include
 from ibstatus.rules import roles, start_script
 from ibstatus.store import agents, atomic, disk, meta, places, role_files, tokens
@@ -72,6 +72,17 @@ def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None
 
 def worktree_of(place: places.Place, agent: str, known: dict[str, Any]) -> str:
     return place.root if known.get("worktree") is False else place.agent_dir(agent) + "/repo"
+
+
+def refuse_foreign(place: places.Place, agent: str, worktree: str) -> None:
+    """git would work in another repository there: a copied worktree points to where it was copied from."""
+    if not git_worktree.admin_of(place, worktree):
+        pointer = places.pointed(worktree + "/.git", worktree)
+        raise IbError(
+            f"{worktree} is no worktree of this repository",
+            cause=f"its .git names {pointer}" if pointer else "",
+            hint=f"ib diff {agent} --committed; or git worktree repair {quoted(worktree)}",
+        )
 
 
 def beside_python(program: str) -> str:

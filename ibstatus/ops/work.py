@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ibstatus.drivers import git_checkouts, git_diff, git_refs, throw_away
 from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
-from ibstatus.ops import fleet, forecast
+from ibstatus.ops import fleet, forecast, start
 from ibstatus.store import agents, config, meta, places
 
 TOOL = "externalDiffTool"
@@ -85,6 +85,7 @@ def home_of(place: places.Place, agent: str, cwd: str) -> str:
 @contextmanager
 def compared(place: places.Place, line: Line, committed: bool) -> Iterator[git_diff.Side]:
     if line.worktree and not committed:
+        start.refuse_foreign(place, line.agent, line.worktree)
         with git_diff.worktree(line.worktree) as side:
             yield side
     else:
@@ -96,8 +97,8 @@ def of(place: places.Place, agent: str, cwd: str, committed: bool = False) -> Wo
     if not line.branch:
         return Work(line, [], [], [], "")
     commits = git_refs.commits(place.git_folder, line.base, line.branch)
-    changes = git_checkouts.changes(line.worktree) if line.worktree and not committed else []
     with compared(place, line, committed) as side:
+        changes = git_checkouts.changes(line.worktree) if line.worktree and not committed else []
         return Work(line, commits, changes, git_diff.files(side, line.base), git_diff.summary(side, line.base))
 
 
@@ -114,6 +115,7 @@ def show_in_tool(place: places.Place, agent: str, cwd: str) -> int:
     line = with_branch(line_of(place, agent, cwd))
     if not line.worktree:
         raise IbError(f"{agent} has no worktree to show", hint=f"ib diff {agent} --committed")
+    start.refuse_foreign(place, agent, line.worktree)
     argv = tool(place)
     with throw_away.checkout(place.git_folder, line.base) as folder:
         code = git_diff.shown_by([*argv, folder, line.worktree], cwd)

@@ -15,6 +15,7 @@ MEANING: dict[How, str] = {
     BEGIN: "begins with its task",
 }
 PAUSED = "paused"
+COPIED = "copied"
 BY_US = {PAUSED: "paused", "brought back": "brought back by undo, and not started since"}
 BY_SELF = ("left by /exit", "logged out")
 STARTS = ("trust", "resumed", "uncommitted")  # said of a session, not of a turn
@@ -126,6 +127,9 @@ def left_alone(seen: Facts) -> Left | None:
     ended = seen.meta.get("ended")
     if isinstance(ended, Mapping) and ended.get("why") == PAUSED:
         return Left(agent, PAUSED, f"ib resume {agent}")
+    if isinstance(ended, Mapping) and ended.get("why") == COPIED:
+        why = "copied with its repository, and not started here"
+        return Left(agent, why, f"ib resume {agent}, which begins with its task once more")
     if seen.heard.stopped:
         return Left(agent, seen.heard.stopped, f"ib resume {agent}")
     return None

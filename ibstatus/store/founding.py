@@ -16,11 +16,11 @@ from ibstatus.store import (
     exclude,
     home,
     locks,
-    meta,
+    parting,
     places,
     questions,
     safety,
-    tokens,
+    touched,
 )
 
 FOLDERS = ("", "/locks", "/ids", "/notify", "/notify/cursors", "/notify/bells", "/spool")
@@ -56,7 +56,7 @@ def make(place: places.Place, gitignore: bool) -> None:
             safety.restore(place, path)
     restore_cursors(place)
     agents.restore(place)
-    atomic.put(place.safe + "/root", os.fsencode(place.root) + b"\n")
+    note_root(place)
     atomic.put(place.safe + "/version", home.CURRENT)
     atomic.put(place.version, home.CURRENT)  # last: until it stands, the next command does all this again
 
@@ -67,9 +67,36 @@ def arrive(place: places.Place) -> None:
         settle(place)
         return
     try:
-        atomic.put(place.safe + "/root", os.fsencode(place.root) + b"\n")
+        if inode_of(other := checkouts.noted_root(place.common)) != inode_of(place.root):  # else by another name
+            parting.follow(place, other)
+        note_root(place)
     except OSError:
         return  # on a medium that nobody can write to it is read all the same
+
+
+def note_root(place: places.Place) -> None:
+    """Which folder it is, then where: the path is what everybody looks at."""
+    atomic.put(inode_file(place), inode_of(place.root))
+    atomic.put(place.safe + "/root", os.fsencode(place.root) + b"\n")
+
+
+def note_folder(place: places.Place) -> None:
+    """Which folder it is, where an older ib has noted only where it is."""
+    if not disk.exists(inode_file(place)) and checkouts.noted_root(place.common) == place.root:
+        atomic.put(inode_file(place), inode_of(place.root))
+
+
+def inode_file(place: places.Place) -> str:
+    return place.safe + "/root-inode"
+
+
+def inode_of(path: str) -> bytes:
+    """A folder that is moved keeps it, a copy has another one; b'' when there is no such folder."""
+    try:
+        status = disk.stat(path)
+    except OSError:
+        return b""
+    return b"%d %d\n" % (status.st_dev, status.st_ino)
 
 
 def close_to_others(place: places.Place) -> None:
@@ -84,34 +111,25 @@ def close_to_others(place: places.Place) -> None:
 
 def identify(place: places.Place) -> None:
     """repo-id: made once, and the same one after `git clean`."""
-    try:
-        known = disk.read_file(place.repo_id)
-    except FileNotFoundError:
-        known = b""
-    copied = is_repo_id(known) and copied_from(place, known) != ""
-    if copied or not is_repo_id(known):
-        if known.strip() and not copied:
+    there = known = touched.content(place.repo_id) or b""
+    kept = safety.read_copy(place, place.repo_id)
+    if not is_repo_id(known):
+        if known.strip():
             disk.rename(place.repo_id, arrays.free_name(f"{place.repo_id}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}"))
-        known = b"" if copied else safety.read_copy(place, place.repo_id) or b""
-        if not is_repo_id(known):
-            known = os.urandom(4).hex().encode() + b"\n"
-        if copied:
-            part_agents(place, known.decode().strip())
-        atomic.put(place.repo_id, known)
-    if safety.read_copy(place, place.repo_id) != known:
+        known = kept or b""
+    if not is_repo_id(known):
+        known = fresh_id()
+    elif other := copied_from(place, known):
+        former, known = known, fresh_id()
+        parting.part(place, other, former.decode().strip(), known.decode().strip())
+    if kept != known:
         safety.keep_copy(place, place.repo_id, known)
+    if there != known:
+        atomic.put(place.repo_id, known)
 
 
-def part_agents(place: places.Place, ident: str) -> None:
-    """Sessions, and what proves that a process runs in one, belong to the agents that these were copied from."""
-    for agent in agents.all_ids(place):
-        known = meta.read(place, agent)
-        if known:
-            meta.write(place, agent, {**known, "tmux_session": f"ittybitty-{ident}-{agent}"})
-        if disk.exists(tokens.path_of(place, agent)):
-            disk.unlink(tokens.path_of(place, agent))
-            tokens.make(place, agent)
-            agents.keep(place, agent)
+def fresh_id() -> bytes:
+    return os.urandom(4).hex().encode() + b"\n"
 
 
 def is_repo_id(data: bytes) -> bool:
@@ -128,15 +146,22 @@ def copy_of(place: places.Place) -> str:
 
 
 def copied_from(place: places.Place, known: bytes) -> str:
-    """The other checkout that has this id: the whole repository was copied, and tmux names would clash. Else ''."""
+    """Where the repository was of which this one, with this id, is a copy: tmux names would clash. Else ''. What was
+    moved is the same folder still."""
     other = checkouts.noted_root(place.common)
     if not other or other == place.root:
         return ""
+    noted, own = touched.content(inode_file(place)), inode_of(place.root)
+    if own == (noted or inode_of(other)):
+        return ""
     try:
-        same_folder = disk.stat(other).st_ino == disk.stat(place.root).st_ino
-        return "" if same_folder or disk.read_file(other + "/.ittybitty/repo-id") != known else other
+        has_same_id = disk.read_file(other + "/.ittybitty/repo-id") == known
     except OSError:
-        return ""  # moved: the old place is gone
+        return other if noted else ""  # the old place is gone
+    if inode_of(other + "/.ittybitty") == inode_of(place.home) != b"":
+        return ""  # a link, which was copied as one
+    is_parted = not has_same_id and (not noted or parting.shares_git(place, other))
+    return "" if is_parted else other
 
 
 def restore_cursors(place: places.Place) -> None:

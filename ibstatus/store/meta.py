@@ -24,8 +24,12 @@ def read(place: places.Place, agent: str) -> dict[str, Any]:
 
 def write(place: places.Place, agent: str, meta: Mapping[str, Any]) -> None:
     """The whole of it, and its safety copy."""
-    atomic.put(path_of(place, agent), json.dumps(meta, indent=2, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    atomic.put(path_of(place, agent), form(meta))
     agents.keep(place, agent)
+
+
+def form(meta: Mapping[str, Any]) -> bytes:
+    return json.dumps(meta, indent=2, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def change(place: places.Place, agent: str, **new: Any) -> dict[str, Any]:

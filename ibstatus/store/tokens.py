@@ -16,9 +16,20 @@ def path_of(place: places.Place, agent: str) -> str:
 def make(place: places.Place, agent: str) -> None:
     fd = disk.open(path_of(place, agent), disk.O_WRONLY | disk.O_CREAT | disk.O_EXCL | disk.O_CLOEXEC, 0o600)
     try:
-        disk.write_all(fd, posix.urandom(16).hex().encode() + b"\n")
+        disk.write_all(fd, fresh())
     finally:
         disk.close(fd)
+
+
+def renew(path: str) -> None:
+    """Another one, put in place of the old one in one step."""
+    from ibstatus.store import atomic
+
+    atomic.put(path, fresh())
+
+
+def fresh() -> bytes:
+    return posix.urandom(16).hex().encode() + b"\n"
 
 
 def of(place: places.Place, agent: str) -> bytes:

@@ -51,6 +51,12 @@ class Merges(Tasks):
         row = self.connection.one(records.ENTRY + " WHERE id = ?", (bounded(id),))
         return records.entry(row) if row else None
 
+    def take_over(self, former: str, repo: str) -> None:
+        """What was queued for a repository that has another id by now."""
+        if self.connection.one("SELECT 1 FROM merge_queue WHERE repo = ? LIMIT 1", (former,)):
+            with self.connection.change() as sql:
+                sql.execute("UPDATE merge_queue SET repo = ? WHERE repo = ?", (repo, former))
+
     def enqueue(self, task_id: str, agent: str, branch: Branch) -> Entry:
         with self.connection.change() as sql:
             task = self.by_id(sql, task_id)

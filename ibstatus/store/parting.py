@@ -1,0 +1,154 @@
+"""A repository that lies elsewhere than before. Moved, it takes what is its own along; copied, it is parted from the
+other one, whose agents go on living there. Every step can be done twice: who is killed has the next command do it all.
+"""
+
+import json
+import os
+import time
+import uuid
+from typing import Any
+
+from ibstatus.rules import lines, recovery
+from ibstatus.store import agents, atomic, board_mark, disk, meta, moving, operations, places, tokens, undo_log
+
+TASK, CLAIMS = "task", "claims"  # of meta.json: what it has taken from a board
+
+
+def follow(place: places.Place, other: str) -> None:
+    """Moved from `other`: what was taken from the board's file was taken from this one. git's worktrees have a command
+    of git for that."""
+    for agent in agents.all_ids(place):
+        known = meta.read(place, agent)
+        if known != {**known, **marked(place, other, known)}:
+            meta.rework(place, agent, lambda known: marked(place, other, known))
+
+
+def part(place: places.Place, other: str, former: str, ident: str) -> None:
+    """Copied from `other`, whose id is `former`; under the init lock, before our own id is written."""
+    if not shares_git(place, other):
+        board_mark.note_former(place, former)
+        mend_operations(place, other)
+        mend_worktrees(place, other)
+        for name in moving.names_in(place.safe + "/undo"):
+            part_removed(place, other, f"{undo_log.folder(place, name)}/{undo_log.AGENT}", ident)
+    for agent in agents.all_ids(place):
+        part_agent(place, other, agent, ident)
+
+
+def shares_git(place: places.Place, other: str) -> bool:
+    """A checkout was copied without its git directory, which lies elsewhere: what is in there is the other's, too."""
+    return places.pointed(other + "/.git", other) == place.common
+
+
+def there(place: places.Place, other: str, path: str) -> str:
+    """Where this path of ours lay while the repository was at `other`."""
+    return other + path.removeprefix(place.root) if path.startswith(place.root + "/") else path
+
+
+def here(place: places.Place, other: str, path: str) -> str:
+    """Where what lay at this path lies now; a path outside of the repository stays as it is."""
+    return place.root + path.removeprefix(other) if path == other or path.startswith(other + "/") else path
+
+
+def part_agent(place: places.Place, other: str, agent: str, ident: str) -> None:
+    known = meta.read(place, agent)
+    if known:
+        meta.write(place, agent, parted(place, other, agent, known, ident))
+    if disk.exists(tokens.path_of(place, agent)):
+        tokens.renew(tokens.path_of(place, agent))
+        agents.keep(place, agent)
+
+
+def part_removed(place: places.Place, other: str, folder: str, ident: str) -> None:
+    """The same for one that `ib undo` can bring back, in both repositories."""
+    try:
+        known = lines.decode(disk.read_ours(folder + "/meta.json", agents.LONGEST_META).decode())
+    except (OSError, ValueError):
+        return
+    if isinstance(known, dict) and isinstance(agent := known.get("id"), str):
+        atomic.put(folder + "/meta.json", meta.form(parted(place, other, agent, known, ident)))
+    if disk.exists(folder + "/token"):
+        tokens.renew(folder + "/token")
+
+
+def parted(place: places.Place, other: str, agent: str, known: dict[str, Any], ident: str) -> dict[str, Any]:
+    """Its session, its conversation, its tasks on a server, and what proves that a process runs in that session belong
+    to the agent that it was copied from."""
+    fresh = of_file(place, other, {**known, **marked(place, other, known)})
+    fresh["tmux_session"] = f"ittybitty-{ident}-{agent}"
+    if "session_id" in fresh:
+        fresh |= {"session_id": str(uuid.uuid4()), "prompted": True, "ended": ended(fresh.get("ended"))}
+    return fresh
+
+
+def ended(known: object) -> dict[str, Any]:
+    """It has no session here, and nothing has cut it off."""
+    before = known if isinstance(known, dict) else {"code": None, "at": time.time()}
+    return {**before, "why": before.get("why") or recovery.COPIED}
+
+
+def marked(place: places.Place, other: str, known: dict[str, Any]) -> dict[str, Any]:
+    """What it has taken from the board's file, with the mark of where that lies now."""
+    old, new = board_mark.of(there(place, other, place.board)), board_mark.of(place.board)
+
+    def mark(one: object) -> object:
+        return {**one, "board": new} if isinstance(one, dict) and one.get("board") == old else one
+
+    changed: dict[str, Any] = {TASK: mark(known[TASK])} if TASK in known else {}
+    claims = known.get(CLAIMS)
+    return {**changed, CLAIMS: [mark(one) for one in claims]} if isinstance(claims, list) else changed
+
+
+def of_file(place: places.Place, other: str, known: dict[str, Any]) -> dict[str, Any]:
+    """Without tasks of any other board: the agent that it was copied from works on them."""
+    mark = "" if shares_git(place, other) else board_mark.of(place.board)
+
+    def is_ours(one: object) -> bool:
+        return isinstance(one, dict) and one.get("board") == mark != ""
+
+    left = {key: value for key, value in known.items() if key not in (TASK, CLAIMS)}
+    claims = known.get(CLAIMS)
+    kept = [one for one in claims if is_ours(one)] if isinstance(claims, list) else []
+    return left | ({TASK: known[TASK]} if is_ours(known.get(TASK)) else {}) | ({CLAIMS: kept} if kept else {})
+
+
+def mend_operations(place: places.Place, other: str) -> None:
+    """What was being done to an agent is finished here as well, and here alone: no path leads to the other one."""
+    for agent in operations.open_ones(place):
+        facts = operations.read(place, agent)
+        mended = translated(place, other, facts)
+        if mended != facts:
+            atomic.put(operations.path_of(place, agent), json.dumps(mended).encode() + b"\n")
+
+
+def translated(place: places.Place, other: str, value: Any) -> Any:
+    if isinstance(value, str):
+        return here(place, other, value)
+    if isinstance(value, list):
+        return [translated(place, other, one) for one in value]
+    if isinstance(value, dict):
+        return {key: translated(place, other, one) for key, one in value.items()}
+    return value
+
+
+def mend_worktrees(place: places.Place, other: str) -> None:
+    """git writes down whole paths: the worktrees inside of the repository and git's own folders of them have each other
+    again. One whose counterpart is not here keeps what it has."""
+    for name in moving.names_in(place.common + "/worktrees"):
+        admin = f"{place.common}/worktrees/{name}"
+        try:
+            named = os.fsdecode(disk.read_file(admin + "/gitdir")).rstrip("\n")
+        except OSError:
+            continue
+        if not named.startswith("/"):
+            continue
+        pointer = here(place, other, named)
+        if not pointer.startswith(place.root + "/") or not disk.exists(admin + "/HEAD"):
+            continue
+        known = places.pointed(pointer, pointer.rpartition("/")[0])
+        if known not in (admin, f"{there(place, other, place.common)}/worktrees/{name}"):
+            continue
+        if known != admin:
+            atomic.put(pointer, b"gitdir: " + os.fsencode(admin) + b"\n")
+        if pointer != named:
+            atomic.put(admin + "/gitdir", os.fsencode(pointer) + b"\n")

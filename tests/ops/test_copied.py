@@ -1,0 +1,432 @@
+"""A repository that was copied as a whole, with its agents, or moved: what is done in one leaves the other alone."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ibstatus.board import opening
+from ibstatus.drivers import git_checkouts
+from ibstatus.ops import recover
+from ibstatus.ops.board import holding
+from ibstatus.store import disk, fleet, home, meta, operations, places
+from tests import killed
+from tests.conftest import Done, git, make_agent
+from tests.gitwork import commit, state, tip
+from tests.until import until
+
+Ib = Callable[..., Done]
+SERVER = "0123456789abcdef"
+
+
+def copied(place: places.Place, name: str = "copy") -> places.Place:
+    """As `cp -a` does it."""
+    target = Path(place.root).parent / name
+    subprocess.run(["cp", "-a", place.root, str(target)], check=True)
+    return places.find(str(target))
+
+
+def moved(place: places.Place, name: str) -> places.Place:
+    target = Path(place.root).parent / name
+    os.rename(place.root, target)
+    return places.find(str(target))
+
+
+def taken(place: places.Place, agent: str, **new: Any) -> None:
+    """The agent is as if it had taken these tasks."""
+    meta.change(place, agent, **new)
+
+
+def claim(id: str, board: str) -> dict[str, Any]:
+    return {"id": id, "attempt": 1, "lease": 900.0, "board": board}
+
+
+def test_what_was_taken_from_the_file_is_of_the_copied_file_and_the_rest_is_left_behind(
+    repo: places.Place, ib: Ib
+) -> None:
+    ib("init")
+    for name in ("a1", "a2", "a3"):
+        make_agent(repo, name)
+    mark = opening.mark_of(repo)
+    taken(repo, "a1", task={"id": "t", "attempt": 1, "board": mark}, claims=[claim("u", mark), claim("v", SERVER)])
+    taken(repo, "a2", task={"id": "t", "attempt": 1, "board": SERVER}, claims=[claim("v", SERVER)])
+    taken(repo, "a3", task={"id": "t", "attempt": 1})
+    before = [meta.read(repo, name) for name in ("a1", "a2", "a3")]
+    copy = copied(repo)
+
+    assert ib("gc", cwd=copy.root).code == 0
+
+    own = opening.mark_of(copy)
+    assert own != mark
+    assert meta.read(copy, "a1")["task"]["board"] == own
+    assert [held.fence.task_id for held in holding.of(copy, "a1")] == ["u"]
+    assert holding.records(meta.read(copy, "a1")) == [claim("u", own)]
+    assert not {"task", "claims"} & (meta.read(copy, "a2").keys() | meta.read(copy, "a3").keys())
+    assert [meta.read(repo, name) for name in ("a1", "a2", "a3")] == before
+
+
+def test_what_was_taken_from_the_file_goes_along_when_the_repository_moves(repo: places.Place, ib: Ib) -> None:
+    ib("init")
+    make_agent(repo, "a1")
+    taken(repo, "a1", claims=[claim("u", opening.mark_of(repo)), claim("v", SERVER)])
+    there = moved(repo, "there")
+
+    assert ib("gc", cwd=there.root).code == 0
+
+    found = holding.records(meta.read(there, "a1"))
+    assert found == [claim("u", opening.mark_of(there)), claim("v", SERVER)]
+
+
+def test_the_worktrees_of_a_copy_are_its_own(repo: places.Place, ib: Ib) -> None:
+    ib("init")
+    worktree = make_agent(repo, "a1")
+    commit(worktree, "work.txt", "work\n")
+    (worktree / "loose.txt").write_text("loose\n")
+    before = state(worktree), Path(worktree, ".git").read_bytes()
+    copy = copied(repo)
+
+    done = ib("list", cwd=copy.root)
+    assert done.code == 0, done.err
+
+    own = Path(copy.agent_dir("a1"), "repo")
+    assert git(own, "rev-parse", "--absolute-git-dir").strip() == f"{copy.common}/worktrees/repo"
+    assert f"worktree {own}\n" in git(copy.root, "worktree", "list", "--porcelain")
+    assert git(own, "status", "--porcelain") == "?? loose.txt\n"
+    assert "loose.txt" in ib("diff", "a1", cwd=copy.root).out
+    assert "loose.txt" in ib("status", "a1", cwd=copy.root).out
+    commit(own, "more.txt", "more\n")
+    assert tip(copy.root, "agent/a1") != tip(repo.root, "agent/a1")
+    assert ib("nuke", "--force", cwd=copy.root).code == 0
+    assert not own.exists()
+    assert (state(worktree), Path(worktree, ".git").read_bytes()) == before
+    assert git(repo.root, "worktree", "list", "--porcelain").count("worktree ") == 2
+
+
+def test_the_worktrees_of_a_moved_repository_wait_for_git(repo: places.Place, ib: Ib) -> None:
+    """As git has it; until then nobody begins there."""
+    ib("init")
+    make_agent(repo, "a1")
+    meta.change(repo, "a1", session_id="0" * 36, client="/bin/true")
+    ident = fleet.repo_id(repo)
+    there = moved(repo, "there")
+    own = there.agent_dir("a1") + "/repo"
+
+    done = ib("resume", "a1", cwd=there.root)
+
+    assert done.code == 1
+    assert f"git worktree repair {own}" in done.err
+    assert fleet.repo_id(there) == ident
+    git(there.root, "worktree", "repair", own)
+    assert ib("diff", "a1", cwd=there.root).code == 0
+
+
+def test_a_worktree_of_another_repository_is_refused(repo: places.Place, ib: Ib) -> None:
+    """Its counterpart in the copy is gone, so the pointer stays, and nobody works there."""
+    ib("init")
+    worktree = make_agent(repo, "a1")
+    meta.change(repo, "a1", session_id="0" * 36, client="/bin/true")
+    copy = copied(repo)
+    shutil.rmtree(copy.common + "/worktrees/repo")
+
+    for args in (("resume", "a1"), ("diff", "a1"), ("status", "a1")):
+        done = ib(*args, cwd=copy.root)
+        assert done.code == 1, args
+        assert "is no worktree of this repository" in done.err, args
+    assert ib("diff", "a1", "--committed", cwd=copy.root).code == 0
+    assert ib("kill", "a1", "--force", cwd=copy.root).code == 0
+    assert git(worktree, "status", "--porcelain") == ""
+
+
+def test_checkouts_of_another_repository_are_not_ours(repo: places.Place, tmp_path: Path, ib: Ib) -> None:
+    """Beside the repository lies a worktree of the user's, which git names in the copy as well."""
+    ib("init")
+    git(repo.root, "worktree", "add", "-q", "-b", "side", str(tmp_path / "beside"))
+    worktree = make_agent(repo, "a1")
+    commit(worktree, "work.txt", "work\n")
+    copy = copied(repo)
+    before = state(tmp_path / "beside")
+
+    assert [one.path for one in git_checkouts.all_of(repo.root, repo.root) if one.ref == "refs/heads/side"]
+    done = ib("merge", "a1", "--into", "side", "--force", cwd=copy.root)
+
+    assert done.code == 0, done.err
+    assert state(tmp_path / "beside") == before
+    assert not (tmp_path / "beside" / "work.txt").exists()
+
+
+def test_a_merge_that_was_copied_half_done_is_finished_in_the_copy(repo: places.Place, ib: Ib) -> None:
+    ib("init")
+    work = commit(make_agent(repo, "a1"), "work.txt", "work\n")
+    start = tip(repo.root)
+    facts = {"agent": "a1", "ref": "refs/heads/main", "before": start, "after": work, "checkouts": [repo.root]}
+    with operations.begin(repo, "merge", "a1", by="user", into="refs/heads/main") as op:
+        op.note(step="moving", merge={**facts, "commits": 1})
+        git(repo.root, "update-ref", "refs/heads/main", work)
+        copy = copied(repo)
+        git(repo.root, "update-ref", "refs/heads/main", start)
+        op.done()
+    (Path(repo.root) / "mine").write_text("mine\n")
+    before = state(repo.root)
+
+    assert ib("list", cwd=copy.root).code == 0
+
+    assert state(repo.root) == before
+    assert tip(copy.root) == work
+    assert (Path(copy.root) / "work.txt").exists()
+    assert git(copy.root, "status", "--porcelain") == ""
+    assert ib("list", "--json", cwd=copy.root).json() == []
+    assert [agent["id"] for agent in ib("list", "--json").json()] == ["a1"]
+
+
+def test_a_merge_never_touches_a_checkout_that_is_none_of_ours(repo: places.Place, tmp_path: Path) -> None:
+    """Whatever its record names."""
+    home.enter(repo)
+    start, work = tip(repo.root), commit(make_agent(repo, "a1"), "work.txt", "work\n")
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "-q", repo.root, str(other))
+    facts = {"agent": "a1", "ref": "refs/heads/main", "before": start, "after": work, "checkouts": [str(other)]}
+    with operations.begin(repo, "merge", "a1", by="user", into="refs/heads/main") as op:
+        op.note(step="moving", merge={**facts, "commits": 1})
+        git(repo.root, "update-ref", "refs/heads/main", work)
+    git(repo.root, "reset", "-q", "--hard")
+
+    recover.everything(repo)
+
+    assert list(operations.unfinished(repo)) == []
+    assert not (other / "work.txt").exists()
+    assert git(other, "status", "--porcelain") == ""
+
+
+def live(tmux: Callable[..., str]) -> list[str]:
+    return sorted(tmux("list-sessions", "-F", "#{session_name}").split())
+
+
+@pytest.mark.parametrize("command", ["list", "tree", "status", "uninstall"])
+def test_a_spawn_that_was_copied_is_rolled_back_in_the_copy_alone(
+    repo: places.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path, command: str
+) -> None:
+    assert ib("new-agent", "--name", "x", "Task\n> wait").code == 0
+    base = meta.read(repo, "x")["base_commit"]
+    with operations.begin(repo, "spawn", "x", base_commit=base, manager=None) as op:
+        op.note(made=["folder", "worktree", "session"])
+        copy = copied(repo)
+        op.done()
+    there = live(tmux)
+
+    ib(command, cwd=copy.root)
+
+    assert live(tmux) == there != []
+    assert Path(repo.agent_dir("x"), "repo", "file.txt").exists()
+    assert git(repo.root, "branch", "--list", "agent/x") != ""
+    assert "x" not in [agent["id"] for agent in ib("list", "--json", cwd=copy.root).json()]
+    assert not os.path.exists(copy.agent_dir("x"))
+    assert git(copy.root, "branch", "--list", "agent/x") == ""
+
+
+def test_where_a_copy_cannot_be_parted_nothing_that_was_copied_is_mended(
+    repo: places.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ib("new-agent", "--name", "x", "Task\n> wait").code == 0
+    with operations.begin(repo, "spawn", "x", base_commit=tip(repo.root), manager=None) as op:
+        op.note(made=["folder", "worktree", "session"])
+        copy = copied(repo)
+        op.done()
+    there, said = live(tmux), list[str]()
+    ident = fleet.repo_id(copy)
+
+    def full(*args: object, **more: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(disk, "rename", full)
+    recover.everything(copy, said.append)
+
+    assert live(tmux) == there
+    assert fleet.repo_id(copy) == ident
+    assert operations.open_ones(copy) == ["x"]
+    assert "No space left" in "".join(said) or "Could not make" in "".join(said)
+
+
+def test_an_agent_of_a_copy_begins_anew_and_only_when_it_is_asked_for(
+    repo: places.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path
+) -> None:
+    assert ib("new-agent", "--name", "x", "Task\n> wait\n> wait").code == 0
+    until(lambda: [agent["state"] for agent in ib("list", "--json").json()] == ["waiting"])
+    session = meta.read(repo, "x")["session_id"]
+    [transcript] = fake_claude.glob(f"projects/*/{session}.jsonl")
+    said, there = transcript.read_bytes(), live(tmux)
+    copy = copied(repo)
+
+    listed = ib("list", cwd=copy.root)
+    assert "cut off" not in listed.err
+    assert [agent["state"] for agent in ib("list", "--json", cwd=copy.root).json()] == ["stopped"]
+    every = ib("resume", "--all", "--force", cwd=copy.root)
+    assert live(tmux) == there, every
+    assert "copied" in every.out + every.err
+
+    done = ib("resume", "x", cwd=copy.root)
+    assert done.code == 0, done.err
+    assert meta.read(copy, "x")["session_id"] != session
+    until(lambda: [agent["state"] for agent in ib("list", "--json", cwd=copy.root).json()] == ["waiting"])
+    until(lambda: fake_claude.glob(f"projects/*/{meta.read(copy, 'x')['session_id']}.jsonl"))
+    assert transcript.read_bytes() == said
+    assert meta.read(repo, "x")["session_id"] == session
+    assert len(live(tmux)) == len(there) + 1
+
+    assert ib("nuke", "--force", cwd=copy.root).code == 0
+    assert live(tmux) == there
+    assert ib("new-agent", "--name", "x", "Again\n> wait", cwd=copy.root).code == 0
+    assert git(Path(copy.agent_dir("x"), "repo"), "rev-parse", "--git-common-dir").strip() == copy.common
+    assert set(there) < set(live(tmux))
+    assert [agent["state"] for agent in ib("list", "--json").json()] == ["waiting"]
+
+
+def test_an_agent_that_undo_brings_back_in_a_copy_is_the_copys(
+    repo: places.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path
+) -> None:
+    assert ib("new-agent", "--name", "x", "Task\n> wait").code == 0
+    token = Path(repo.agent_dir("x"), "token").read_text()
+    until(lambda: [agent["state"] for agent in ib("list", "--json").json()] == ["waiting"])
+    assert ib("kill", "x", "--force").code == 0
+    copy = copied(repo)
+    assert ib("undo", "x").code == 0
+    assert ib("resume", "x").code == 0
+    there, known = live(tmux), meta.read(repo, "x")
+
+    assert ib("undo", "x", cwd=copy.root).code == 0
+
+    mine = meta.read(copy, "x")
+    assert mine["tmux_session"] == f"ittybitty-{fleet.repo_id(copy)}-x"
+    assert mine["session_id"] != known["session_id"]
+    assert Path(copy.agent_dir("x"), "token").read_text() != token
+    assert git(Path(copy.agent_dir("x"), "repo"), "rev-parse", "--git-common-dir").strip() == copy.common
+    assert ib("kill", "x", "--force", cwd=copy.root).code == 0
+    assert live(tmux) == there != []
+
+
+def test_who_follows_a_moved_repository_is_told_from_who_copies_it(repo: places.Place, ib: Ib) -> None:
+    """Moved, then copied, and no command in between: both name the place where neither is any more."""
+    ib("init")
+    make_agent(repo, "a1")
+    ident = fleet.repo_id(repo)
+    there = moved(repo, "there")
+    copy = copied(there)
+
+    assert ib("gc", cwd=copy.root).code == 0
+    assert ib("gc", cwd=there.root).code == 0
+
+    assert fleet.repo_id(there) == ident
+    assert fleet.repo_id(copy) != ident
+    assert fleet.session_of(copy, fleet.record_of(copy, "a1")) != fleet.session_of(there, fleet.record_of(there, "a1"))
+
+
+def test_a_copy_of_which_the_first_is_gone_is_parted_all_the_same(repo: places.Place, ib: Ib) -> None:
+    """So does a move to another file system."""
+    ib("init")
+    ident = fleet.repo_id(repo)
+    copy = copied(repo)
+    shutil.rmtree(repo.root)
+
+    assert ib("gc", cwd=copy.root).code == 0
+    mine = fleet.repo_id(copy)
+    assert mine != ident
+    assert ib("gc", cwd=copy.root).code == 0
+    assert fleet.repo_id(copy) == mine
+
+
+def test_a_copy_that_was_cleaned_before_the_first_command_is_parted_too(repo: places.Place, ib: Ib) -> None:
+    ib("init")
+    copy = copied(repo)
+    shutil.rmtree(copy.home)
+
+    assert ib("gc", cwd=copy.root).code == 0
+
+    assert fleet.repo_id(copy) not in ("", fleet.repo_id(repo))
+
+
+def test_without_a_note_of_the_folder_what_was_moved_is_told_by_its_old_place(repo: places.Place, ib: Ib) -> None:
+    """As an older ib has left it."""
+    ib("init")
+    ident = fleet.repo_id(repo)
+    os.unlink(repo.safe + "/root-inode")
+    copy = copied(repo)
+    assert ib("gc", cwd=copy.root).code == 0
+    assert fleet.repo_id(copy) != ident
+    there = moved(repo, "there")
+    assert ib("gc", cwd=there.root).code == 0
+    assert fleet.repo_id(there) == ident
+
+
+def test_a_supervisor_notes_which_folder_it_is_where_an_older_one_has_not(repo: places.Place, ib: Ib) -> None:
+    ib("init")
+    note = Path(repo.safe, "root-inode")
+    known = note.read_bytes()
+    note.unlink()
+    assert ib("status-watchdog", "--once").code == 0
+    assert note.read_bytes() == known
+
+
+def test_a_folder_of_ours_that_both_share_is_not_parted(repo: places.Place, tmp_path: Path, ib: Ib) -> None:
+    """A link at .ittybitty is copied as a link: what lies behind it stays everybody's."""
+    (tmp_path / "shared").mkdir()
+    os.symlink(tmp_path / "shared", repo.home)
+    ib("init")
+    ident = fleet.repo_id(repo)
+    copy = copied(repo)
+
+    assert ib("gc", cwd=copy.root).code == 0
+
+    assert fleet.repo_id(repo) == ident
+
+
+@pytest.mark.parametrize("at", range(1, 60, 2))
+def test_killed_while_it_is_parted_the_next_command_finishes(repo: places.Place, ib: Ib, at: int) -> None:
+    ib("init")
+    make_agent(repo, "a1")
+    (Path(repo.agent_dir("a1")) / "token").write_text("secret\n")
+    taken(repo, "a1", task={"id": "t", "attempt": 1, "board": SERVER})
+    ib("gc")
+    ident = fleet.repo_id(repo)
+    copy = copied(repo)
+
+    killed.run_ib(at, "gc", cwd=copy.root)
+    assert ib("gc", cwd=copy.root).code == 0
+
+    known = meta.read(copy, "a1")
+    assert fleet.repo_id(copy) not in ("", ident)
+    assert known["tmux_session"] == f"ittybitty-{fleet.repo_id(copy)}-a1"
+    assert "task" not in known
+    for path in (Path(copy.agent_dir("a1"), "token"), Path(copy.safe, "agents/a1/token")):
+        assert path.read_text() not in ("", "secret\n")
+    assert Path(copy.safe, "repo-id").read_text().strip() == fleet.repo_id(copy)
+    assert git(Path(copy.agent_dir("a1"), "repo"), "rev-parse", "--git-common-dir").strip() == copy.common
+    assert fleet.repo_id(repo) == ident
+
+
+def test_a_checkout_that_was_copied_without_its_git_directory_takes_nothing_of_it(repo: places.Place, ib: Ib) -> None:
+    """Both have one git directory then, with its worktrees, its board, and what is being done to agents."""
+    git(repo.root, "init", "-q", "--separate-git-dir", str(Path(repo.root).parent / "shared.git"))
+    repo = places.find(repo.root)
+    assert ib("init").code == 0
+    worktree = make_agent(repo, "a1")
+    taken(repo, "a1", task={"id": "t", "attempt": 1, "board": opening.mark_of(repo)})
+    before = meta.read(repo, "a1"), fleet.repo_id(repo), Path(repo.common, "worktrees/repo/gitdir").read_bytes()
+    copy = copied(repo)
+    assert copy.common == repo.common
+
+    for _ in range(2):
+        assert ib("gc", cwd=copy.root).code == 0
+        mine = meta.read(copy, "a1"), fleet.repo_id(copy)
+        assert ib("gc").code == 0
+        gitdir = Path(repo.common, "worktrees/repo/gitdir").read_bytes()
+        assert (meta.read(repo, "a1"), fleet.repo_id(repo), gitdir) == before
+        assert (meta.read(copy, "a1"), fleet.repo_id(copy)) == mine
+    assert mine[1] not in ("", before[1])
+    assert "task" not in mine[0]
+    assert not Path(repo.safe, "formerly").exists()
+    assert "is no worktree of this repository" in ib("diff", "a1", cwd=copy.root).err
+    assert ib("kill", "a1", "--force", cwd=copy.root).code == 0
+    assert git(worktree, "status", "--porcelain") == ""
