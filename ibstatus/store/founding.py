@@ -157,7 +157,8 @@ def copied_from(place: places.Place, known: bytes) -> str:
     try:
         has_same_id = disk.read_file(other + "/.ittybitty/repo-id") == known
     except OSError:
-        return other if noted else ""  # the old place is gone
+        # The old place is gone, or not to be seen from here: a mount may have another device, and the same number.
+        return other if noted and noted.split()[-1:] != own.split()[-1:] else ""
     if inode_of(other + "/.ittybitty") == inode_of(place.home) != b"":
         return ""  # a link, which was copied as one
     is_parted = not has_same_id and (not noted or parting.shares_git(place, other))

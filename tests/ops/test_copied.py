@@ -360,6 +360,18 @@ def test_without_a_note_of_the_folder_what_was_moved_is_told_by_its_old_place(re
     assert fleet.repo_id(there) == ident
 
 
+def test_mounted_elsewhere_under_another_device_it_is_the_same(repo: places.Place, ib: Ib) -> None:
+    """As in a container, which does not see the place that was noted."""
+    ib("init")
+    ident, note = fleet.repo_id(repo), Path(repo.safe, "root-inode")
+    note.write_text(f"1 {note.read_text().split()[1]}\n")
+    there = moved(repo, "there")
+
+    assert ib("gc", cwd=there.root).code == 0
+
+    assert fleet.repo_id(there) == ident
+
+
 def test_a_supervisor_notes_which_folder_it_is_where_an_older_one_has_not(repo: places.Place, ib: Ib) -> None:
     ib("init")
     note = Path(repo.safe, "root-inode")
