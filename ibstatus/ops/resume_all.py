@@ -12,7 +12,7 @@ from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.ops import attend, authority, fleet, pause, slots, spawn_plan, start
 from ibstatus.ops import recover as recovering
-from ibstatus.rules import ages, evidence, identity, limits, recovery, transcript
+from ibstatus.rules import ages, endings, evidence, identity, limits, recovery, transcript
 from ibstatus.rules import authority as family
 from ibstatus.rules import fleet as judging
 from ibstatus.store import config, disk, episodes, events, home, operations, places, snapshot
@@ -120,10 +120,11 @@ def histories(place: places.Place, records: Sequence[files.Record]) -> dict[str,
             continue
         lines = [line for line in data.split(b"\n") if b'"agent.st' in line or b'"merge.failed' in line]
         told += events.parsed(b"\n".join(lines))
-    found = recovery.heard(told, created)
+    ends = {one.id: at for one in records if (at := endings.stands(one.meta)) is not None}
+    found = recovery.heard(told, created, ends)
     for agent in created:
         last = standings.read(standings.path_of(place, agent, ""))
-        if agent not in found and last.state not in ("", "stopped"):
+        if agent not in found and last.state not in ("", "stopped") and last.at <= ends.get(agent, last.at):
             new = recovery.Heard(last.state, last.reason, last.at)
             found[agent] = new._replace(answered=recovery.turn_was_over(new))
     return found

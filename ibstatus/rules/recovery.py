@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ibstatus.rules import ages, evidence, standing
+from ibstatus.rules.episodes import CRASHED
 
 How = Literal["go on", "wait", "begin"]
 GO_ON: How = "go on"
@@ -70,16 +71,23 @@ class Left(NamedTuple):
     hint: str = ""
 
 
-def heard(events: Iterable[Mapping[str, Any]], created: Mapping[str, float]) -> dict[str, Heard]:
-    """Of each agent; `created` keeps what is told of an earlier one of the same name out."""
+def heard(
+    events: Iterable[Mapping[str, Any]], created: Mapping[str, float], ended: Mapping[str, float] | None = None
+) -> dict[str, Heard]:
+    """Of each agent; `created` keeps what is told of an earlier one of the same name out, `ended` what the hooks of a
+    session that is over have said after its end."""
     found: dict[str, Heard] = {}
     fresh: set[str] = set()  # a session that has just begun says that it waits: nothing of a turn is over by that
+    over: dict[str, float] = {}  # of those that have not begun again: when their session was found ended
     for event in events:
         who, kind, state = event.get("who"), event.get("kind"), event.get("state")
         at = ages.epoch(str(event.get("t", ""))) or 0.0
         if not isinstance(who, str) or who not in created or at < created[who] - AHEAD:
             continue
         last, reason = found.get(who, Heard()), str(event.get("reason") or "")
+        if reason.startswith(CRASHED) or reason == evidence.UNCOMMITTED:
+            over[who] = at
+        end = min(over.get(who, at), (ended or {}).get(who, at))
         if kind == "merge.failed":
             found[who] = last._replace(stopped="stopped by a merge that failed")
         elif kind == "agent.stopped":
@@ -87,8 +95,9 @@ def heard(events: Iterable[Mapping[str, Any]], created: Mapping[str, float]) -> 
             found[who] = last._replace(stopped=BY_US.get(reason, last.stopped))
         elif kind == "agent.state" and isinstance(state, str) and reason == "resumed":
             fresh.add(who)
+            over.pop(who, None)
             found[who] = last._replace(stopped="")
-        elif kind == "agent.state" and who in fresh and (state, reason) == ("waiting", "input"):
+        elif (kind == "agent.state" and who in fresh and (state, reason) == ("waiting", "input")) or at > end:
             continue
         elif kind == "agent.state" and isinstance(state, str) and state != "creating" and reason not in STARTS:
             fresh.discard(who)

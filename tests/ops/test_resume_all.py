@@ -18,7 +18,7 @@ from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.ops import resume_all, session_end
 from ibstatus.rules import recovery
 from ibstatus.rules.limits import Park
-from ibstatus.store import episodes, home, locks, meta, places, snapshot, spool
+from ibstatus.store import episodes, home, locks, meta, places, snapshot, spool, standing
 from tests import killed
 from tests.ops.test_pause import heard, live, state
 from tests.until import until
@@ -196,6 +196,36 @@ def test_that_it_got_its_task_outlives_its_history_and_its_transcript(repo: plac
         spooled.unlink()
 
     assert "it had got its task" in getattr(judged(repo), "why", "")
+
+
+@pytest.mark.parametrize(("after", "how"), [(-0.01, ""), (0.5, "go on")])
+@pytest.mark.parametrize("is_lost", [False, True], ids=["", "history lost"])
+def test_a_late_hook_completes_nothing(repo: places.Place, gone: Path, after: float, how: str, is_lost: bool) -> None:
+    """What it has said before its end counts, whenever that is read."""
+    gone.write_text(entry(1, "The task"))
+    history(repo, "running")
+    (Path(repo.agent_dir("w"), "repo") / "left.txt").write_text("x")
+    session_end.note(repo, "w", None)
+    at = meta.read(repo, "w")["ended"]["at"] + after
+    standing.note(repo, "w", "s", "Stop", {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}, at)
+    if is_lost:
+        for spooled in Path(repo.spool).glob("*.jsonl"):
+            spooled.unlink()
+        how = how and "wait"  # nothing is known of what it did
+
+    found = judged(repo)
+    assert getattr(found, "how", "") == how
+    assert getattr(found, "why", "complete") == "complete"
+
+
+def test_the_end_is_not_older_than_the_last_word(repo: places.Place, gone: Path) -> None:
+    """Though the clock was set back meanwhile."""
+    ahead = time.time() + 600
+    standing.note(repo, "w", "s", "Stop", {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}, ahead)
+    session_end.note(repo, "w", None)
+
+    assert meta.read(repo, "w")["ended"]["at"] == ahead
+    assert getattr(judged(repo), "why", "") == "complete"
 
 
 def entry(second: int, text: str) -> str:
