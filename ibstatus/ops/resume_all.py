@@ -190,8 +190,13 @@ def cut_off(place: places.Place, agents: Sequence[Agent]) -> list[str]:
         return []
     records = [one for one in files.records(place) if one.id in over and "client" in one.meta]
     heard = histories(place, records) if records else {}
-    seen = [
-        recovery.Facts(one.id, one.meta, False, heard.get(one.id, recovery.Heard()), said_last(place, one.id))
-        for one in records
-    ]
-    return [one.id for one in seen if recovery.is_cut_off(one)]
+    parked = parked_until(place, time.time()) if records else ""
+    halted = interrupted(place) if parked else {}
+    found = []
+    for one in records:
+        last = heard.get(one.id, recovery.Heard())
+        seen = recovery.Facts(one.id, one.meta, False, last, said_last(place, one.id), parked=parked)
+        if parked:
+            seen = seen._replace(read=read(place, one, last, halted.get(one.id, 0.0)))
+        found += [one.id] if recovery.is_cut_off(seen) else []
+    return found

@@ -118,7 +118,7 @@ def judged(seen: Facts) -> Step | Left:
 
 def is_cut_off(seen: Facts) -> bool:
     """Without a look at what it would take to bring it back."""
-    return left_alone(seen) is None and finished(seen) is None
+    return left_alone(seen) is None and finished(seen) is None and not is_held(seen)
 
 
 def left_alone(seen: Facts) -> Left | None:
@@ -165,14 +165,17 @@ def broken(seen: Facts) -> Left | None:
     if not seen.begun and (why := was_given(seen)):
         then = f"ib kill {agent}; ib resume {agent}, which begins with its task once more"
         return Left(agent, f"its conversation is gone, and {why}", then)
-    if seen.parked and is_limited(seen):
+    if is_held(seen):
         return Left(agent, f"held by the usage limit until {seen.parked}", f"ib resume {agent}, after that")
     return None
 
 
-def is_limited(seen: Facts) -> bool:
+def is_held(seen: Facts) -> bool:
+    """By a limit of the account, at this moment."""
     last = seen.heard
-    return "rate_limited" in (last.state, seen.read[0]) or (last.state, last.reason) == ("waiting", "limit")
+    return bool(seen.parked) and (
+        "rate_limited" in (last.state, seen.read[0]) or (last.state, last.reason) == ("waiting", "limit")
+    )
 
 
 def was_given(seen: Facts) -> str:

@@ -265,10 +265,24 @@ def test_who_is_held_by_the_limit_waits_for_its_end(repo: places.Place, gone: Pa
     history(repo, "running", "rate_limited", "stopped")
     until_ = time.time() + 3600
     episodes.write(repo, episodes.Record(park=Park(until_, 1.0)), durable=False)
+    over = [Agent("w", "stopped", "1m", "", reason="was killed")]
     assert "held by the usage limit until" in getattr(judged(repo), "why", "")
+    assert resume_all.cut_off(repo, over) == []
 
     episodes.write(repo, episodes.Record(park=Park(1.0, 1.0)), durable=False)
     assert getattr(judged(repo), "how", "") == "go on"
+    assert resume_all.cut_off(repo, over) == ["w"]
+
+
+def test_nor_is_one_counted_whose_limit_no_hook_told_of(repo: places.Place, gone: Path) -> None:
+    words = {"model": "<synthetic>", "content": [{"type": "text", "text": "You've hit your limit · resets 3pm (UTC)"}]}
+    end = {"type": "assistant", "isApiErrorMessage": True, "error": "rate_limit", "message": words}
+    gone.write_text(entry(1, "The task") + json.dumps({**end, "timestamp": "1970-01-01T00:01:50.000Z"}) + "\n")
+    history(repo, "running", "stopped")
+    episodes.write(repo, episodes.Record(park=Park(time.time() + 3600, 1.0)), durable=False)
+
+    assert "held by the usage limit until" in getattr(judged(repo), "why", "")
+    assert resume_all.cut_off(repo, [Agent("w", "stopped", "1m", "", reason="was killed")]) == []
 
 
 def test_whoever_was_quicker_is_seen_right_before(repo: places.Place, gone: Path) -> None:
