@@ -74,6 +74,8 @@ class Supervisor:
 
     def rest(self, watching: Watching, wait: float) -> None:
         """Until there is news or the next look is due; meanwhile the scan ticks, and what it sees is news, too."""
+        if watching.follow():
+            return  # a folder that came with the last look: what lies in it already is told by nobody
         until = self.clock().mono + wait
         scanner = self.publisher.scanner
         while not self.ended:
