@@ -47,7 +47,7 @@ def why(place: places.Place, agent: str) -> why_text.Why:
         where=where,
         transcript=clients.of(record.meta).transcript_of(place, agent),
         events=last_events(place, agent),
-        published=why_text.worded(last.state, last.reason) if last is not None else "",
+        published=why_text.heading(last.state, last.reason, last.note) if last is not None else "",
     )
 
 
