@@ -63,7 +63,7 @@ def facts(place: places.Place, records: Sequence[files.Record]) -> list[recovery
             one.meta,
             living[one.id],
             heard.get(one.id, recovery.Heard()),
-            said_last(place, one.id),
+            said_last(place, one),
             clients.of(one.meta).goes_on(place, one.id),
             disk.exists(start.worktree_of(place, one.id, one.meta)),
             has_client(one.meta),
@@ -130,10 +130,10 @@ def histories(place: places.Place, records: Sequence[files.Record]) -> dict[str,
     return found
 
 
-def said_last(place: places.Place, agent: str) -> str:
-    """Why its session ended, as its own hooks have said."""
-    last = standings.read(standings.path_of(place, agent, ""))
-    return last.reason if last.state == "stopped" else ""
+def said_last(place: places.Place, one: files.Record) -> str:
+    """Why its session ended, as its own hooks have said before it had."""
+    last, end = standings.read(standings.path_of(place, one.id, "")), endings.stands(one.meta)
+    return last.reason if last.state == "stopped" and (end is None or last.at <= end) else ""
 
 
 def has_client(known: dict[str, Any]) -> bool:
@@ -195,7 +195,7 @@ def cut_off(place: places.Place, agents: Sequence[Agent]) -> list[str]:
     found = []
     for one in records:
         last = heard.get(one.id, recovery.Heard())
-        seen = recovery.Facts(one.id, one.meta, False, last, said_last(place, one.id), parked=parked)
+        seen = recovery.Facts(one.id, one.meta, False, last, said_last(place, one), parked=parked)
         if parked:
             seen = seen._replace(read=read(place, one, last, halted.get(one.id, 0.0)))
         found += [one.id] if recovery.is_cut_off(seen) else []

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ibstatus.rules import evidence
+from ibstatus.rules import evidence, standing
 
 if TYPE_CHECKING:
     from ibstatus.rules.fleet import Known, Told
@@ -33,9 +33,12 @@ def noted(meta: Mapping[str, Any], now: float) -> tuple[str, float]:
 def heeded(known: "Known") -> "Known":
     """With the end of its session as the last word, whatever a hook has said after that, or was late to say."""
     at = stands(known.meta)
-    if at is None or known.told is None or (known.told.reason and is_end(known.told)) or is_alive(known, at):
+    told = known.told
+    if at is None or told is None or is_alive(known, at):
         return known
-    return known._replace(told=last_word(known.told, known.meta, at))
+    if is_end(told) and told.reason and (told.at <= at or told.reason not in standing.ENDED.values()):
+        return known  # it says more than the exit code
+    return known._replace(told=last_word(told, known.meta, at))
 
 
 def is_end(told: "Told") -> bool:

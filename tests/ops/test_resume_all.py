@@ -218,6 +218,16 @@ def test_a_late_hook_completes_nothing(repo: places.Place, gone: Path, after: fl
     assert getattr(found, "why", "complete") == "complete"
 
 
+@pytest.mark.parametrize(("after", "why"), [(-0.01, "logged out"), (0.5, "")])
+def test_it_left_by_itself_if_it_said_so_before_its_end(repo: places.Place, gone: Path, after: float, why: str) -> None:
+    gone.write_text(entry(1, "The task"))
+    history(repo, "running")
+    session_end.note(repo, "w", None)
+    standing.note(repo, "w", "s", "SessionEnd", {"reason": "logout"}, meta.read(repo, "w")["ended"]["at"] + after)
+
+    assert getattr(judged(repo), "why", "") == why
+
+
 def test_the_end_is_not_older_than_the_last_word(repo: places.Place, gone: Path) -> None:
     """Though the clock was set back meanwhile."""
     ahead = time.time() + 600

@@ -17,6 +17,7 @@ LATE = [
     Told("running", "", NOW - 0.1),
     Told("rate_limited", "", NOW - 0.1),
     Told("stopped", "", NOW - 0.1),
+    Told("stopped", "logged out", NOW - 0.1),
     Told("complete", "", ENDED - 0.1),  # written before the end, read after it
     Told("running", "", NOW + 5),
 ]
@@ -79,6 +80,12 @@ def test_a_session_that_somebody_has_begun_by_hand_is_believed() -> None:
     one = known(LATE[2], Sight(True, shown=RUNNING, at=NOW - 20, changed=NOW, seen=NOW))
 
     assert fleet.fleet([one], {}, NOW)[0].state == "running"
+
+
+def test_how_its_own_hooks_say_that_it_ends_stays() -> None:
+    one = known(Told("stopped", "left by /exit", ENDED - 0.1), SIGHTS[1], ended={"code": 0, "at": ENDED, "left": 0})
+
+    assert fleet.fleet([one], {}, NOW)[0].reason == "left by /exit"
 
 
 def test_what_ib_says_of_the_end_stays() -> None:
