@@ -19,6 +19,7 @@ def why(agent: str, json: bool) -> int:
       ib why login
       ib why login --json | jq '.evidence[] | select(.won)'
     """
+    from ibstatus.cli.fleet import width
     from ibstatus.ops import why as op
     from ibstatus.rules import why_text
     from ibstatus.store import agents
@@ -28,5 +29,5 @@ def why(agent: str, json: bool) -> int:
     if json:
         output.as_json(found)
     else:
-        output.data(why_text.text(found, time.time()))
+        output.data(why_text.text(found, time.time(), width()))
     return 0

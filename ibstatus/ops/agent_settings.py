@@ -39,6 +39,7 @@ def written(place: places.Place, agent: str) -> str:
     sources = (agent_settings.Permissions(allow, deny), own)
     made = clients.of(meta).settings(wanted, base, hook_status.here(), *sources, path=path)
     atomic.put(path_of(place, agent), json.dumps(made, indent=2).encode() + b"\n")
+    agents.keep(place, agent)
     return path_of(place, agent)
 
 

@@ -14,6 +14,7 @@ from ibstatus.rules import ages, fleet, stamps
 from ibstatus.rules.sights import AGAIN, Sight, after, is_unproven
 from ibstatus.store import (
     disk,
+    home,
     messages,
     places,
     questions,
@@ -136,7 +137,7 @@ def by_id(agents: list[Agent]) -> dict[str, Agent]:
 
 def show(place: places.Place) -> Snapshot:
     """The published snapshot while it is true; otherwise a look of our own, so that nobody is ever shown an old one."""
-    if not disk.exists(place.home):
+    if not disk.exists(place.home) and not home.look(place):
         return snapshot_of(Seen([], [], [], []), 0, time.time())
     return msgspec.structs.replace(now := shown(place), wake=woken(place, now.wake))
 

@@ -12,7 +12,7 @@ from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.ops import attend, authority, fleet, pause, session_end, slots, spawn_plan, start
 from ibstatus.ops import recover as recovering
-from ibstatus.rules import ages, evidence, identity, limits, recovery, transcript
+from ibstatus.rules import ages, endings, evidence, identity, limits, recovery, transcript
 from ibstatus.rules import authority as family
 from ibstatus.rules import fleet as judging
 from ibstatus.store import config, disk, episodes, events, home, operations, places, snapshot
@@ -73,7 +73,7 @@ def fact(
         known,
         living,
         heard,
-        said_last(place, one.id),
+        said_last(place, one),
         begun,
         disk.exists(start.worktree_of(place, one.id, one.meta)),
         has_client(one.meta),
@@ -128,19 +128,20 @@ def histories(place: places.Place, records: Sequence[files.Record]) -> dict[str,
             continue
         lines = [line for line in data.split(b"\n") if b'"agent.st' in line or b'"merge.failed' in line]
         told += events.parsed(b"\n".join(lines))
-    found = recovery.heard(told, created)
+    ends = {one.id: at for one in records if (at := endings.stands(one.meta)) is not None}
+    found = recovery.heard(told, created, ends)
     for agent in created:
         last = standings.read(standings.path_of(place, agent, ""))
-        if agent not in found and last.state not in ("", "stopped"):
+        if agent not in found and last.state not in ("", "stopped") and last.at <= ends.get(agent, last.at):
             new = recovery.Heard(last.state, last.reason, last.at)
             found[agent] = new._replace(answered=recovery.turn_was_over(new))
     return found
 
 
-def said_last(place: places.Place, agent: str) -> str:
-    """Why its session ended, as its own hooks have said."""
-    last = standings.read(standings.path_of(place, agent, ""))
-    return last.reason if last.state == "stopped" else ""
+def said_last(place: places.Place, one: files.Record) -> str:
+    """Why its session ended, as its own hooks have said before it had."""
+    last, end = standings.read(standings.path_of(place, one.id, "")), endings.stands(one.meta)
+    return last.reason if last.state == "stopped" and (end is None or last.at <= end) else ""
 
 
 def has_client(known: dict[str, Any]) -> bool:
@@ -197,8 +198,13 @@ def cut_off(place: places.Place, agents: Sequence[Agent]) -> list[str]:
         return []
     records = [one for one in files.records(place) if one.id in over and "client" in one.meta]
     heard = histories(place, records) if records else {}
-    seen = [
-        recovery.Facts(one.id, one.meta, False, heard.get(one.id, recovery.Heard()), said_last(place, one.id))
-        for one in records
-    ]
-    return [one.id for one in seen if recovery.is_cut_off(one)]
+    parked = parked_until(place, time.time()) if records else ""
+    halted = interrupted(place) if parked else {}
+    found = []
+    for one in records:
+        last = heard.get(one.id, recovery.Heard())
+        seen = recovery.Facts(one.id, one.meta, False, last, said_last(place, one), parked=parked)
+        if parked:
+            seen = seen._replace(read=read(place, one, last, halted.get(one.id, 0.0)))
+        found += [one.id] if recovery.is_cut_off(seen) else []
+    return found

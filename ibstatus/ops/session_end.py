@@ -8,7 +8,7 @@ from ibstatus.drivers import clients, git, git_worktree
 from ibstatus.model.records import Agent
 from ibstatus.ops import fleet as sights
 from ibstatus.rules import evidence
-from ibstatus.store import agent_log, disk, meta, operations, places, spool
+from ibstatus.store import agent_log, disk, meta, operations, places, spool, standing
 from ibstatus.store import fleet as files
 
 LONGEST = 200
@@ -21,7 +21,7 @@ MANY = 3  # so many at once: the server died, or the machine; nobody waits for a
 def note(place: places.Place, agent: str, code: int | None, *, look: bool = True) -> None:
     """`code` is None when nobody saw it end: it was killed, or its tmux server was. Without `look` its worktree is
     not asked for uncommitted work."""
-    now = time.time()
+    now = standing.not_before(standing.read(standing.path_of(place, agent, "")), time.time())
     known = meta.read(place, agent)
     ended = known.get("ended")
     if not known or (isinstance(ended, dict) and ended.get("why") == PAUSED):  # too late: it is known why

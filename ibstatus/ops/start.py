@@ -32,14 +32,16 @@ def last_line(text: str) -> str:
 def write_files(place: places.Place, agent: str) -> None:
     """Everything that the session needs, written where the agent cannot write."""
     known = meta.read(place, agent)
-    role = roles.role_of(agent, known)
-    folder = place.agent_dir(agent)
     if not disk.exists(tokens.path_of(place, agent)):
         tokens.make(place, agent)
-    text = role_files.prompt(place, role, str(known.get("role") or ""), str(known["prompt"]))
-    atomic.put(folder + "/prompt.txt", text.encode("utf-8", "replace"))
-    agents.keep(place, agent)
+    write_prompt(place, agent, known)
     write_script(place, agent, known)
+
+
+def write_prompt(place: places.Place, agent: str, known: dict[str, Any]) -> None:
+    role = roles.role_of(agent, known)
+    text = role_files.prompt(place, role, str(known.get("role") or ""), str(known["prompt"]))
+    atomic.put(place.agent_dir(agent) + "/prompt.txt", text.encode("utf-8", "replace"))
 
 
 def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None:
@@ -68,6 +70,7 @@ def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None
     )
     atomic.put(folder + "/start.sh", start_script.text(start).encode("utf-8", "surrogateescape"))
     disk.chmod(folder + "/start.sh", 0o700)
+    agents.keep(place, agent)
 
 
 def worktree_of(place: places.Place, agent: str, known: dict[str, Any]) -> str:

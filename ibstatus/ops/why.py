@@ -8,7 +8,7 @@ import ibstatus
 from ibstatus.drivers import clients, daemon, ending, suspending, tmux
 from ibstatus.model.records import Agent
 from ibstatus.ops import conversation, sight
-from ibstatus.rules import blind, evidence, fleet, sights, why_text
+from ibstatus.rules import blind, endings, evidence, fleet, sights, why_text
 from ibstatus.rules.evidence import Evidence, Verdict
 from ibstatus.rules.screen_rules import Rules
 from ibstatus.rules.sights import Sight
@@ -26,7 +26,7 @@ def why(place: places.Place, agent: str) -> why_text.Why:
     seen = looked(target, screen_rules.of(place))._replace(suspended=False, gone=False)  # asked below, in full
     where = where_of(target, seen)
     also = (of_process(where.pid, seen, record.meta), conversation.tried(place, record))
-    known = fleet.Known(agent, record.meta, seen.there, told, record.problem, seen, also)
+    known = endings.heeded(fleet.Known(agent, record.meta, seen.there, told, record.problem, seen, also))
     now = time.time()
     found = fleet.evidence_of(known, now)
     last = published(place, agent)
@@ -41,13 +41,13 @@ def why(place: places.Place, agent: str) -> why_text.Why:
         because=verdict.why,
         note=verdict.note or record.problem,
         asks=verdict.asks,
-        said=told.said if told else "",
-        silent=told.silent if told else False,
+        said=known.told.said if known.told else "",
+        silent=known.told.silent if known.told else False,
         evidence=why_text.pieces(found, verdict, now),
         where=where,
         transcript=clients.of(record.meta).transcript_of(place, agent),
         events=last_events(place, agent),
-        published=why_text.worded(last.state, last.reason) if last is not None else "",
+        published=why_text.heading(last.state, last.reason, last.note) if last is not None else "",
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ibstatus.model.records import Agent
-from ibstatus.rules import ages, blind, evidence
+from ibstatus.rules import ages, blind, endings, evidence
 from ibstatus.rules.evidence import Evidence, Verdict
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def state_of(known: Known, now: float) -> Verdict:
 
 def evidence_of(known: Known, now: float) -> list[Evidence]:
     """Every piece, whether or not it says something."""
+    known = endings.heeded(known)
     gone = of_gone(known.sight) if not is_young(known.meta, now) else []
     return [of_session(known, now), *gone, *of_sight(known.sight), of_hooks(known), *known.also, of_record(known, now)]
 
@@ -71,18 +72,8 @@ def of_session(known: Known, now: float) -> Evidence:
         return Evidence(evidence.SESSION, "", at=seen, seen=seen, note="it was not there before it began or spoke last")
     dead = sight is not None and sight.there and sight.dead
     note = "nothing runs in its session any more" if dead else "its session is gone"
-    reason, at = noted_end(known.meta, now)
+    reason, at = endings.noted(known.meta, now)
     return Evidence(evidence.SESSION, "stopped", reason, at, seen, note)
-
-
-def noted_end(meta: Mapping[str, Any], now: float) -> tuple[str, float]:
-    """Why and when, as it was written down when its client ended: a hook that comes later does not take that away."""
-    ended = meta.get("ended")
-    if not isinstance(ended, Mapping) or not isinstance(ended.get("left"), int) or ended.get("why"):
-        return "", now
-    code, at = ended.get("code"), ended.get("at")
-    reason = evidence.UNCOMMITTED if ended["left"] else "" if code == 0 else evidence.how_ended(code)
-    return reason, float(at) if isinstance(at, int | float) else now
 
 
 def of_gone(sight: "Sight | None") -> list[Evidence]:
@@ -157,6 +148,7 @@ def told(event: Mapping[str, Any]) -> tuple[str, Told] | None:
 
 def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
     """All agents, oldest first. `before`: the last fleet, from which an unchanged state keeps its `since`."""
+    known = [endings.heeded(one) for one in known]
     there = {one.id for one in known}
     olds = [(one, before.get(one.id)) for one in known]
     states = {one.id: blind.kept(one, old) or blind.still(judged(one, now), one, old) for one, old in olds}

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ibstatus.rules import ages, evidence, standing
+from ibstatus.rules.episodes import CRASHED
 
 How = Literal["go on", "wait", "begin"]
 GO_ON: How = "go on"
@@ -72,16 +73,23 @@ class Left(NamedTuple):
     hint: str = ""
 
 
-def heard(events: Iterable[Mapping[str, Any]], created: Mapping[str, float]) -> dict[str, Heard]:
-    """Of each agent; `created` keeps what is told of an earlier one of the same name out."""
+def heard(
+    events: Iterable[Mapping[str, Any]], created: Mapping[str, float], ended: Mapping[str, float] | None = None
+) -> dict[str, Heard]:
+    """Of each agent; `created` keeps what is told of an earlier one of the same name out, `ended` what the hooks of a
+    session that is over have said after its end."""
     found: dict[str, Heard] = {}
     fresh: set[str] = set()  # a session that has just begun says that it waits: nothing of a turn is over by that
+    over: dict[str, float] = {}  # of those that have not begun again: when their session was found ended
     for event in events:
         who, kind, state = event.get("who"), event.get("kind"), event.get("state")
         at = ages.epoch(str(event.get("t", ""))) or 0.0
         if not isinstance(who, str) or who not in created or at < created[who] - AHEAD:
             continue
         last, reason = found.get(who, Heard()), str(event.get("reason") or "")
+        if reason.startswith(CRASHED) or reason == evidence.UNCOMMITTED:
+            over[who] = at
+        end = min(over.get(who, at), (ended or {}).get(who, at))
         if kind == "merge.failed":
             found[who] = last._replace(stopped="stopped by a merge that failed")
         elif kind == "agent.stopped":
@@ -89,8 +97,9 @@ def heard(events: Iterable[Mapping[str, Any]], created: Mapping[str, float]) -> 
             found[who] = last._replace(stopped=BY_US.get(reason, last.stopped))
         elif kind == "agent.state" and isinstance(state, str) and reason == "resumed":
             fresh.add(who)
+            over.pop(who, None)
             found[who] = last._replace(stopped="")
-        elif kind == "agent.state" and who in fresh and (state, reason) == ("waiting", "input"):
+        elif (kind == "agent.state" and who in fresh and (state, reason) == ("waiting", "input")) or at > end:
             continue
         elif kind == "agent.state" and isinstance(state, str) and state != "creating" and reason not in STARTS:
             fresh.discard(who)
@@ -111,7 +120,7 @@ def judged(seen: Facts) -> Step | Left:
 
 def is_cut_off(seen: Facts) -> bool:
     """Without a look at what it would take to bring it back."""
-    return left_alone(seen) is None and finished(seen) is None
+    return left_alone(seen) is None and finished(seen) is None and not is_held(seen)
 
 
 def left_alone(seen: Facts) -> Left | None:
@@ -161,14 +170,17 @@ def broken(seen: Facts) -> Left | None:
     if not seen.begun and (why := was_given(seen)):
         then = f"ib kill {agent}; ib resume {agent}, which begins with its task once more"
         return Left(agent, f"its conversation is gone, and {why}", then)
-    if seen.parked and is_limited(seen):
+    if is_held(seen):
         return Left(agent, f"held by the usage limit until {seen.parked}", f"ib resume {agent}, after that")
     return None
 
 
-def is_limited(seen: Facts) -> bool:
+def is_held(seen: Facts) -> bool:
+    """By a limit of the account, at this moment."""
     last = seen.heard
-    return "rate_limited" in (last.state, seen.read[0]) or (last.state, last.reason) == ("waiting", "limit")
+    return bool(seen.parked) and (
+        "rate_limited" in (last.state, seen.read[0]) or (last.state, last.reason) == ("waiting", "limit")
+    )
 
 
 def was_given(seen: Facts) -> str:

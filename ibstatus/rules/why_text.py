@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ibstatus.rules import ages, confidence, listing, status_text
-from ibstatus.rules.evidence import Evidence, Verdict
+from ibstatus.rules.evidence import INTERRUPTED, Evidence, Verdict
 
 WIDE = 80
 INDENT = " " * 14
@@ -90,21 +90,22 @@ def pieces(known: Sequence[Evidence], verdict: Verdict, now: float) -> list[Piec
     return sorted(found, key=lambda piece: (not piece.won, not piece.state))
 
 
-def text(found: Why, now: float) -> str:
+def text(found: Why, now: float, width: int = 0) -> str:
+    """`width`: so many columns of a terminal there are for events; 0: as many as it takes."""
     decided = f"{found.source}: {found.because}"
     noted = "noted by start.sh" if author(found) != found.source else ""
     table = "\n".join([TITLES, *(line(piece, now, decided, noted) for piece in found.evidence)])
     parts = [head(found, now), table, below(found)]
     if found.events:
-        parts.append("Last events:\n" + "\n".join(cut(f"  {listing.event(one)}") for one in found.events))
+        parts.append("Last events:\n" + "\n".join(cut(f"  {listing.event(one)}", width) for one in found.events))
     return "\n\n".join(part for part in parts if part)
 
 
 def head(found: Why, now: float) -> str:
-    state = worded(found.state, found.reason)
+    state = heading(found.state, found.reason, found.note)
     since = f" for {ages.age(now - found.since)}" if found.since else ""
     by = f", by {author(found)}" if found.source else ""
-    note = f" ({listing.shown(found.note)})" if found.note else ""
+    note = f" ({listing.shown(found.note)})" if found.note not in ("", found.because, INTERRUPTED) else ""
     asks = f"\nAsks: {listing.shown(found.asks)}" if found.asks else ""
     text = f"{listing.shown(found.id)} is {state}{since}{by}: {listing.shown(found.because)}{note}"
     return textwrap.fill(text, WIDE, break_long_words=False, break_on_hyphens=False) + asks
@@ -114,6 +115,11 @@ def author(found: Why) -> str:
     """How a session ended is noted by what had started it, where no hook can."""
     left = found.reason.startswith(("ended with", "was killed")) or found.reason == "uncommitted"
     return "start.sh" if found.source == "hooks" and left else found.source
+
+
+def heading(state: str, reason: str, note: str) -> str:
+    """As `ib list` says it: what was seen, where that says more than the reason."""
+    return worded(state, INTERRUPTED if note == INTERRUPTED else reason)
 
 
 def worded(state: str, reason: str) -> str:
@@ -143,8 +149,8 @@ def remarks(piece: Piece, now: float, decided: str) -> str:
     return "; ".join(dict.fromkeys(one for one in found if one))
 
 
-def cut(text: str) -> str:
-    return text if len(text) <= WIDE else text[: WIDE - 1] + "…"
+def cut(text: str, width: int) -> str:
+    return status_text.cut(text, width) if width > 0 else text
 
 
 def below(found: Why) -> str:
@@ -152,7 +158,7 @@ def below(found: Why) -> str:
     pane = f", pane {where.pane}, whose program is {where.pid}" if where.pane else ", not there"
     pane = pane if where.answers else ", if tmux answered"
     lines = []
-    if found.published and found.published != worded(found.state, found.reason):
+    if found.published and found.published != heading(found.state, found.reason, found.note):
         lines.append(f"The supervisor, which has watched for longer, says: {found.published}")
     lines += [f"Session: {listing.shown(where.session)} on the socket {listing.shown(where.socket)}{pane}"]
     if found.transcript:

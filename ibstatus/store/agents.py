@@ -5,7 +5,8 @@ from ibstatus.rules import lines, names
 from ibstatus.store import disk, places, safety
 
 LONGEST_META = 4 << 20
-KEPT = ("meta.json", "inbox.jsonl", "token")
+STARTED = ("settings.local.json", "start.sh", "prompt.txt")  # what its session runs with, and reads at each hook
+KEPT = ("meta.json", "inbox.jsonl", "token", *STARTED)
 
 
 def all_ids(place: places.Place) -> list[str]:
@@ -36,16 +37,35 @@ def keep(place: places.Place, agent: str) -> None:
 
 
 def restore(place: places.Place) -> None:
-    """Put back what is missing of the agents whose folder is still there; one that is gone was removed."""
+    """Put back what is missing of all agents."""
     try:
         known = disk.listdir(place.safe + "/agents")
     except OSError:
         return
     for agent in known:
-        for leaf in KEPT:
-            path = f"{place.agent_dir(agent)}/{leaf}"
-            if disk.exists(place.agent_dir(agent)) and not disk.exists(path):
-                safety.restore(place, path)
+        bring_back(place, agent)
+
+
+def bring_back(place: places.Place, agent: str) -> None:
+    """What is missing of one whose folder is still there; one that is gone was removed."""
+    folder = place.agent_dir(agent)
+    if not disk.exists(folder) and not had_no_tree(place, agent):
+        return
+    for leaf in KEPT:
+        if not disk.exists(f"{folder}/{leaf}"):
+            safety.restore(place, f"{folder}/{leaf}")
+
+
+def had_no_tree(place: places.Place, agent: str) -> bool:
+    """`git clean` takes its whole folder. Who removes an agent forgets its copy, and is at work on it until then."""
+    from ibstatus.store import operations
+
+    try:
+        copy = lines.decode((safety.read_copy(place, f"{place.agent_dir(agent)}/meta.json") or b"").decode())
+    except (OSError, ValueError):
+        return False
+    mine = isinstance(copy, dict) and copy.get("worktree") is False
+    return mine and not operations.read(place, agent) and not operations.is_at_work(place, agent)
 
 
 def manager_of(place: places.Place, agent: str) -> str:

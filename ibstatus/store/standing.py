@@ -72,13 +72,18 @@ def take(
             last.mono = mono or last.mono
             put(fd, last)
         return
-    new.at = last.at if 0 < last.at - now < SET_BACK else now
+    new.at = not_before(last, now)
     new.mono = mono or last.mono
     from ibstatus.store import spool  # only for what is new
 
     # The event first: after a kill in between it is noted twice, not never.
     spool.note(place, agent or names.cursor_file(session), new.at, event(agent, session, new))
     put(fd, new)
+
+
+def not_before(last: "Standing", now: float) -> float:
+    """What comes after the last word is no older, though the clock was set back."""
+    return last.at if 0 < last.at - now < SET_BACK else now
 
 
 def put(fd: int, new: "Standing") -> None:

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 
 from ibstatus.errors import logged
 from ibstatus.model.records import Agent
-from ibstatus.ops import hide, node, session_end
+from ibstatus.ops import agent_files, hide, node, session_end
 from ibstatus.ops import recover as recovery
 from ibstatus.store import checkup, displaced, events, founding, messages, places, questions, queue
 
 WRITER = "supervisor"
-PARTS = ("the history", "the queue", "the mail", "what was cut off", "ended sessions")
+PARTS = ("the history", "the queue", "the mail", "what was cut off", "agents' files", "ended sessions")
 
 
 def tidy(place: places.Place, agents: Sequence[Agent], now: float) -> list[str]:
@@ -20,6 +20,7 @@ def tidy(place: places.Place, agents: Sequence[Agent], now: float) -> list[str]:
         lambda: queue.close_tail(place, now),
         lambda: mend(place, now),
         lambda: recovery.everything(place, said.append),
+        lambda: said.extend(agent_files.mend(place)),
         lambda: session_end.catch_up(place, agents),
     )
     for name, part in zip(PARTS, parts, strict=True):

@@ -45,8 +45,8 @@ class Supervisor:
         self.repository = inode_of(place.common)
         self.tidied, self.missed = duties.NEVER, set[str]()  # `missed`: who had gone without a word by then
         self.displaced: list[float] = []
-        self.up = False
-        self.ended = ""
+        self.cleaned = duties.NEVER
+        self.up, self.ended = False, ""
         self.unproven = 0  # looks in a row after which nobody can know whether the snapshot is true
 
     def run(self) -> str:
@@ -74,6 +74,8 @@ class Supervisor:
 
     def rest(self, watching: Watching, wait: float) -> None:
         """Until there is news or the next look is due; meanwhile the scan ticks, and what it sees is news, too."""
+        if watching.follow():
+            return  # a folder that came with the last look: what lies in it already is told by nobody
         until = self.clock().mono + wait
         scanner = self.publisher.scanner
         while not self.ended:
@@ -151,6 +153,7 @@ class Supervisor:
         interval = float(config.value(self.place, "status_node.update_interval"))
         held = [now.mono + LOOK_AGAIN] if self.publisher.held else []
         held += [self.tidied + TIDY_EVERY] if self.missed else []
+        held += [self.tidied + LOOK_AGAIN] if self.is_cleaned(now) else []
         held += [self.clock().mono + PROVEN_AFTER] if 0 < self.unproven <= PROOFS else []
         asked = (due.again, self.rousing.again(now.mono), self.caring.again(now.mono))
         wanted = [at for at in asked if at is not None]
@@ -159,7 +162,7 @@ class Supervisor:
 
     def tidy(self, now: duties.Clock) -> None:
         gone = self.gone_without_a_word(now)
-        if now.mono - self.tidied >= TIDY_EVERY or gone - self.missed:
+        if now.mono - self.tidied >= (LOOK_AGAIN if self.is_cleaned(now) else TIDY_EVERY) or gone - self.missed:
             self.tidied, self.missed = now.mono, gone
             said = acting.tidy(self.place, list(self.publisher.before.values()), now.wall)
             self.log.complain("tidying", "; ".join(said))
@@ -192,7 +195,12 @@ class Supervisor:
             return False
         sign(self.place, self.lock)
         self.past = self.past._replace(published=None)
+        self.cleaned, self.tidied = self.clock().mono, duties.NEVER
         return True
+
+    def is_cleaned(self, now: duties.Clock) -> bool:
+        """Just now: a `git clean` that goes on takes some of what was put back already."""
+        return now.mono - self.cleaned < TIDY_EVERY
 
 
 def inode_of(path: str) -> int:

@@ -47,6 +47,7 @@ class Ears(FileSystemEventHandler):
         paths = (os.fsdecode(event.src_path), os.fsdecode(event.dest_path))
         if event.event_type in ("deleted", "moved") and paths[0] in self.folders:
             self.gone.add(paths[0])
+            self.rung.set()
         if event.event_type in FRUITLESS or not any(self.matters(path, event.event_type) for path in paths):
             return
         self.rung.set()
@@ -56,7 +57,8 @@ class Ears(FileSystemEventHandler):
     def matters(self, path: str, kind: str) -> bool:
         if path.startswith(self.spool):
             return kind in ("created", "modified") and path.endswith(".jsonl")
-        return path in self.names or path.startswith(self.agents + "/")
+        came = kind in ("created", "moved") and path in self.folders
+        return came or path in self.names or path.startswith(self.agents + "/")
 
 
 class Watching:
@@ -73,9 +75,10 @@ class Watching:
         self.observer.start()
         self.follow()
 
-    def follow(self) -> None:
-        """Watch the folders that are there now: some come later, or again after a clean."""
-        self.deaf = ""
+    def follow(self) -> bool:
+        """Watch the folders that are there now: some come later, or again after a clean. True when there is one that
+        was not watched until now."""
+        self.deaf, is_new = "", False
         for folder in self.ears.folders:
             try:
                 key = f"{folder}\0{os.stat(folder).st_ino}"
@@ -88,8 +91,10 @@ class Watching:
                 self.observer.unschedule(self.watches.pop(old))
             try:
                 self.watches[key] = self.observer.schedule(self.ears, folder)
+                is_new = True
             except OSError as error:
                 self.deaf = f"changes in {folder} cannot be watched: {error.strerror}"
+        return is_new
 
     def wait(self, seconds: float) -> bool:
         """True when something happened. News is told at once; only in a storm, when looks have taken more than their

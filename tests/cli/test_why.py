@@ -61,6 +61,10 @@ def test_esc_is_seen_on_the_screen(living: Living, repo, ib) -> None:
     assert pieces(found)["screen"]["rule"]
     [listed] = ib("list", "--json", env={"IB_SUPERVISOR": "off"}).json()
     assert (listed["state"], listed["reason"], listed["note"]) == ("waiting", "input", "interrupted")
+    head = ib("why", "w1").out.partition("\n\n")[0]
+    assert head.startswith("w1 is waiting (interrupted)")
+    assert head.count("interrupted") == 1
+    assert "waiting (interrupted)" in ib("list").out
 
 
 def test_a_session_that_is_gone(living: Living, repo, ib) -> None:
@@ -70,6 +74,7 @@ def test_a_session_that_is_gone(living: Living, repo, ib) -> None:
     found = ib("why", "w1", "--json").json()
 
     assert (found["state"], found["source"], found["where"]["pane"]) == ("stopped", "session", "")
+    assert ib("why", "w1").out.partition("\n\n")[0].count("its session is gone") == 1
 
 
 @pytest.mark.parametrize("how", ["hangs", "missing"])
@@ -141,6 +146,12 @@ def test_it_is_read_in_ten_seconds_on_a_narrow_terminal(living: Living, repo, ib
     assert [line[2:12].strip() for line in table if line[0] == "*"] == ["hooks"]
     assert {piece["confidence"] for piece in found["evidence"] if piece["state"]} <= {"sure", "strong", "weak"}
     assert pieces(found)["hooks"]["confidence"] == "strong"
+
+
+def test_in_a_pipe_nothing_is_cut(living: Living, repo, ib) -> None:
+    told(repo, "w1", "waiting", "input", said="word " * 50 + "the end")
+
+    assert "the end" in ib("why", "w1").out.partition("Last events:")[2]
 
 
 def test_nobody_of_this_name(repo, ib) -> None:

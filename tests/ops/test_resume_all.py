@@ -19,7 +19,7 @@ from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.ops import resume_all, session_end
 from ibstatus.rules import recovery
 from ibstatus.rules.limits import Park
-from ibstatus.store import episodes, home, locks, meta, places, snapshot, spool
+from ibstatus.store import episodes, home, locks, meta, places, snapshot, spool, standing
 from tests import killed
 from tests.ops.test_pause import heard, live, state
 from tests.until import until
@@ -207,6 +207,46 @@ def test_that_it_got_its_task_outlives_its_history_and_its_transcript(repo: plac
     assert "it had got its task" in getattr(judged(repo), "why", "")
 
 
+@pytest.mark.parametrize(("after", "how"), [(-0.01, ""), (0.5, "go on")])
+@pytest.mark.parametrize("is_lost", [False, True], ids=["", "history lost"])
+def test_a_late_hook_completes_nothing(repo: places.Place, gone: Path, after: float, how: str, is_lost: bool) -> None:
+    """What it has said before its end counts, whenever that is read."""
+    gone.write_text(entry(1, "The task"))
+    history(repo, "running")
+    (Path(repo.agent_dir("w"), "repo") / "left.txt").write_text("x")
+    session_end.note(repo, "w", None)
+    at = meta.read(repo, "w")["ended"]["at"] + after
+    standing.note(repo, "w", "s", "Stop", {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}, at)
+    if is_lost:
+        for spooled in Path(repo.spool).glob("*.jsonl"):
+            spooled.unlink()
+        how = how and "wait"  # nothing is known of what it did
+
+    found = judged(repo)
+    assert getattr(found, "how", "") == how
+    assert getattr(found, "why", "complete") == "complete"
+
+
+@pytest.mark.parametrize(("after", "why"), [(-0.01, "logged out"), (0.5, "")])
+def test_it_left_by_itself_if_it_said_so_before_its_end(repo: places.Place, gone: Path, after: float, why: str) -> None:
+    gone.write_text(entry(1, "The task"))
+    history(repo, "running")
+    session_end.note(repo, "w", None)
+    standing.note(repo, "w", "s", "SessionEnd", {"reason": "logout"}, meta.read(repo, "w")["ended"]["at"] + after)
+
+    assert getattr(judged(repo), "why", "") == why
+
+
+def test_the_end_is_not_older_than_the_last_word(repo: places.Place, gone: Path) -> None:
+    """Though the clock was set back meanwhile."""
+    ahead = time.time() + 600
+    standing.note(repo, "w", "s", "Stop", {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}, ahead)
+    session_end.note(repo, "w", None)
+
+    assert meta.read(repo, "w")["ended"]["at"] == ahead
+    assert getattr(judged(repo), "why", "") == "complete"
+
+
 def entry(second: int, text: str) -> str:
     at = f"1970-01-01T00:01:{second:02}.000Z"
     return json.dumps({"type": "user", "timestamp": at, "message": {"role": "user", "content": text}}) + "\n"
@@ -244,10 +284,24 @@ def test_who_is_held_by_the_limit_waits_for_its_end(repo: places.Place, gone: Pa
     history(repo, "running", "rate_limited", "stopped")
     until_ = time.time() + 3600
     episodes.write(repo, episodes.Record(park=Park(until_, 1.0)), durable=False)
+    over = [Agent("w", "stopped", "1m", "", reason="was killed")]
     assert "held by the usage limit until" in getattr(judged(repo), "why", "")
+    assert resume_all.cut_off(repo, over) == []
 
     episodes.write(repo, episodes.Record(park=Park(1.0, 1.0)), durable=False)
     assert getattr(judged(repo), "how", "") == "go on"
+    assert resume_all.cut_off(repo, over) == ["w"]
+
+
+def test_nor_is_one_counted_whose_limit_no_hook_told_of(repo: places.Place, gone: Path) -> None:
+    words = {"model": "<synthetic>", "content": [{"type": "text", "text": "You've hit your limit · resets 3pm (UTC)"}]}
+    end = {"type": "assistant", "isApiErrorMessage": True, "error": "rate_limit", "message": words}
+    gone.write_text(entry(1, "The task") + json.dumps({**end, "timestamp": "1970-01-01T00:01:50.000Z"}) + "\n")
+    history(repo, "running", "stopped")
+    episodes.write(repo, episodes.Record(park=Park(time.time() + 3600, 1.0)), durable=False)
+
+    assert "held by the usage limit until" in getattr(judged(repo), "why", "")
+    assert resume_all.cut_off(repo, [Agent("w", "stopped", "1m", "", reason="was killed")]) == []
 
 
 def test_whoever_was_quicker_is_seen_right_before(repo: places.Place, gone: Path) -> None:

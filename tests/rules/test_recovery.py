@@ -119,6 +119,26 @@ def test_that_a_new_session_waits_ends_no_turn() -> None:
     assert recovery.heard(events, {"w": BEGAN})["w"].state == "waiting"
 
 
+def test_what_a_hook_says_after_the_end_is_void() -> None:
+    """By the time of the event: one that is read later may be of before the end."""
+    events = [event(1, "agent.state", "running"), event(5, "agent.stopped", "", "was killed")]
+    late = event(6, "agent.state", "complete")
+    assert recovery.heard([*events, late], {"w": BEGAN})["w"].state == "running"
+    assert recovery.heard([events[0], late], {"w": BEGAN}, {"w": BEGAN + 5.5})["w"].state == "running"
+
+    of_before = [*events, event(4, "agent.state", "complete")]
+    assert recovery.heard(of_before, {"w": BEGAN}, {"w": BEGAN + 5.5})["w"].state == "complete"
+
+
+def test_one_that_began_again_after_its_end_is_heard() -> None:
+    events = [event(1, "agent.state", "running"), event(2, "agent.state", "waiting", "uncommitted")]
+    events += [event(3, "agent.state", "complete"), event(4, "agent.state", "creating", "resumed")]
+    assert recovery.heard(events, {"w": BEGAN})["w"].state == "running"
+
+    events += [event(5, "agent.state", "running"), event(6, "agent.state", "complete")]
+    assert recovery.heard(events, {"w": BEGAN})["w"].state == "complete"
+
+
 def test_a_namesake_that_is_gone_and_a_stranger_say_nothing() -> None:
     assert recovery.heard([event(1, "agent.state", "running")], {"w": BEGAN + 30, "x": 0.0}) == {}
 

@@ -15,7 +15,7 @@ import pytest
 
 from bench import start
 from ibstatus.drivers import daemon
-from ibstatus.store import locks, places
+from ibstatus.store import locks, places, spool
 from tests.conftest import Done, git
 from tests.supervisor.conftest import fleet_member, node_of
 from tests.until import until
@@ -204,3 +204,21 @@ def test_git_clean_under_it(ib: Callable[..., Done], repo: places.Place, clean: 
     ib("send", "user-claude", "? anybody there", env=AUTO)
     until(lambda: snapshot(repo).get("messages") and locks.is_held(repo.lock(daemon.LOCK)))
     until(lambda: len(start.alive(repo)) == 1)
+
+
+def test_after_git_clean_it_hears_at_once(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
+    """Also where no agent was there whose folder it watched."""
+    Path(repo.root, ".ittybitty.json").write_text('{"status_node": {"update_interval": 3600}}')
+    git(repo.root, "add", ".ittybitty.json")
+    git(repo.root, "commit", "-qm", "settings")
+    for words in (("init",), ("notify", "x"), ("listen", "--timeout", "0")):
+        assert ib(*words, env=AUTO).code == 0
+    until(lambda: snapshot(repo))
+    time.sleep(2.5)  # by then it waits for what comes
+    until(lambda: subprocess.run(["git", "clean", "-fdxq"], cwd=repo.root, check=False).returncode == 0)
+    until(lambda: locks.is_held(repo.lock(daemon.LOCK)))
+
+    fleet_member(repo, "lead", 1_700_000_000)
+    until(lambda: snapshot(repo).get("agents"), 8)
+    spool.note(repo, "lead", time.time(), {"kind": "agent.stopped", "who": "lead", "reason": "paused"})
+    until(lambda: [one["state"] for one in snapshot(repo)["agents"]] == ["stopped"], 8)

@@ -1,0 +1,139 @@
+"""`git clean -fdx` while agents run: what their sessions run with comes back as it was, with whoever looks first."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bench import start
+from ibstatus.drivers import daemon
+from ibstatus.ops import agent_files
+from ibstatus.store import agents, home, locks, meta, operations, places
+from tests.conftest import Done
+from tests.ops.test_pause import state
+from tests.until import until
+
+pytestmark = pytest.mark.usefixtures("fake_claude")
+Ib = Callable[..., Done]
+AUTO = {"IB_SUPERVISOR": ""}
+
+
+@pytest.fixture
+def supervised(repo: places.Place) -> Iterator[dict[str, str]]:
+    yield AUTO
+    start.end(repo)
+
+
+def clean(place: places.Place) -> None:
+    """A file may come in between git's look into a folder and its removal."""
+    until(lambda: subprocess.run(["git", "clean", "-fdxq"], cwd=place.root, check=False).returncode == 0)
+
+
+def files(place: places.Place, agent: str) -> dict[str, bytes | None]:
+    paths = {leaf: Path(place.agent_dir(agent), leaf) for leaf in agents.KEPT if leaf != "inbox.jsonl"}
+    return {leaf: path.read_bytes() if path.exists() else None for leaf, path in paths.items()}
+
+
+@pytest.mark.parametrize("more", [(), ("--no-worktree",)], ids=["", "no-worktree"])
+def test_the_next_command_brings_everything_back(ib: Ib, repo: places.Place, more: tuple[str, ...]) -> None:
+    assert ib("new-agent", "--name", "w", *more, "Task\n> work 600").code == 0
+    until(lambda: state(ib, "w") == "running")
+    before = files(repo, "w")
+    assert None not in before.values()
+    clean(repo)
+
+    assert [one["id"] for one in ib("list", "--json").json()] == ["w"]
+    assert ib("notify", "x").code == 0
+    assert files(repo, "w") == before
+    assert state(ib, "w") in ("running", "unknown")
+    assert Path(repo.agent_dir("w"), "start.sh").stat().st_mode & 0o777 == 0o700
+
+
+def test_one_that_was_removed_stays_so(ib: Ib, repo: places.Place) -> None:
+    for name, more in (("w", ()), ("x", ("--no-worktree",))):
+        assert ib("new-agent", "--name", name, *more, "Task\n> wait").code == 0
+        assert ib("kill", name, "--force").code == 0
+    clean(repo)
+    assert ib("notify", "x").code == 0
+
+    assert ib("list", "--json").json() == []
+    assert agents.all_ids(repo) == []
+
+
+def test_one_that_is_just_being_removed_is_left_alone(ib: Ib, repo: places.Place) -> None:
+    assert ib("new-agent", "--name", "x", "--no-worktree", "Task\n> wait").code == 0
+    with operations.begin(repo, "kill", "x") as operation:
+        shutil.rmtree(repo.agent_dir("x"))
+        agents.restore(repo)
+        assert agents.all_ids(repo) == []
+        operation.done()
+
+
+def test_without_a_copy_they_are_made_anew(ib: Ib, repo: places.Place) -> None:
+    """As of an agent that an older ib has begun."""
+    assert ib("new-agent", "--name", "w", "Task\n> work 600").code == 0
+    before = files(repo, "w")
+    for leaf in agents.STARTED:
+        Path(repo.agent_dir("w"), leaf).unlink()
+        Path(repo.safe_copy(repo.agent_dir("w")), leaf).unlink()
+
+    assert agent_files.mend(repo) == []
+    assert files(repo, "w") == before
+    assert Path(repo.safe_copy(repo.agent_dir("w")), "start.sh").exists()
+
+
+def test_one_that_is_being_changed_and_one_made_by_hand_are_left_alone(ib: Ib, repo: places.Place, agent) -> None:
+    home.enter(repo)
+    agent(repo, "hand")
+    assert ib("new-agent", "--name", "w", "Task\n> work 600").code == 0
+    gone = Path(repo.agent_dir("w"), "settings.local.json")
+    gone.unlink()
+    with operations.begin(repo, "merge", "w") as operation:
+        assert agent_files.mend(repo) == []
+        assert not gone.exists()
+        operation.done()
+
+    assert agent_files.mend(repo) == []
+    assert gone.exists()
+    assert not Path(repo.agent_dir("hand"), "settings.local.json").exists()
+
+
+def test_one_that_cannot_be_mended_is_said_and_hides_nobody(ib: Ib, repo: places.Place) -> None:
+    for name in ("a", "b"):
+        assert ib("new-agent", "--name", name, "Task\n> work 600").code == 0
+        for leaf in ("prompt.txt", "start.sh"):
+            Path(repo.agent_dir(name), leaf).unlink()
+            Path(repo.safe_copy(repo.agent_dir(name)), leaf).unlink()
+    meta.change(repo, "a", role="nobody-wrote-it")
+
+    assert [line.partition(":")[0] for line in agent_files.mend(repo)] == ["the files of a"]
+    assert Path(repo.agent_dir("b"), "prompt.txt").exists()
+    assert Path(repo.agent_dir("a"), "start.sh").exists()
+
+
+def test_agents_that_run_live_through_it(ib: Ib, repo: places.Place, supervised: dict[str, str]) -> None:
+    """The client reads its settings at each hook."""
+    for name in ("a", "b"):
+        script = "Task\n> work 4\n> finish it"
+        assert ib("new-agent", "--name", name, script, env=supervised).code == 0
+    until(lambda: [state(ib, name) for name in ("a", "b")] == ["running"] * 2)
+    clean(repo)
+    until(lambda: locks.is_held(repo.lock(daemon.LOCK)))
+
+    until(lambda: [state(ib, name) for name in ("a", "b")] == ["complete"] * 2)
+    assert None not in (*files(repo, "a").values(), *files(repo, "b").values())
+
+
+def test_the_supervisor_mends_what_was_taken_after_it_was_put_back(
+    ib: Ib, repo: places.Place, supervised: dict[str, str]
+) -> None:
+    assert ib("new-agent", "--name", "a", "Task\n> work 600", env=supervised).code == 0
+    before = files(repo, "a")
+    until(lambda: locks.is_held(repo.lock(daemon.LOCK)))
+    for leaf in ("settings.local.json", "token", "meta.json"):
+        Path(repo.agent_dir("a"), leaf).unlink()
+
+    until(lambda: files(repo, "a").keys() == before.keys() and None not in files(repo, "a").values())
+    assert files(repo, "a")["token"] == before["token"]
