@@ -7,7 +7,8 @@ from click.core import ParameterSource
 
 from ibstatus.errors import UsageError
 
-FREE = "TEXT"  # may be empty
+FREE = (None, "TEXT", "VERSION")  # may be empty, or say themselves that they must not be
+SPEAKER = "claimed"  # hooks call what has it, with whatever they have
 
 
 def only(command: click.Command) -> click.Command:
@@ -21,7 +22,7 @@ def only(command: click.Command) -> click.Command:
 def names_something(param: click.Parameter) -> bool:
     """Of the arguments just those that may be left out: the others say themselves that there is no such thing."""
     if isinstance(param, click.Option):
-        return param.type is click.STRING and param.metavar not in (None, FREE)
+        return param.type is click.STRING and param.metavar not in FREE and param.name != SPEAKER
     return param.type is click.STRING and not param.required and param.nargs == 1
 
 

@@ -62,7 +62,9 @@ def shown(report: Report) -> None:
     if sys.stderr.isatty():
         click.echo(err=True)
     acts = ", ".join(f"{name} {count}" for name, count in report.acts.items() if not name.endswith(" ends"))
-    output.data(f"{report.agents} agents, {report.hours:g} hours, seed {report.seed}: {acts}")
+    output.data(
+        f"{report.agents} agents, {report.hours:g} hour{'' if report.hours == 1 else 's'}, seed {report.seed}: {acts}"
+    )
     for one in report.promises:
         word = "broken" if one.broken else "kept" if one.judged else "not judged"
         times = "once" if one.judged == 1 else f"{one.judged} times"
