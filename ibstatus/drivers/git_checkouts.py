@@ -43,11 +43,13 @@ def all_of(cwd: str, root: str) -> list[Checkout]:
 
 
 def is_of(cwd: str, own: str) -> bool:
-    """Is this git directory of a worktree one of the repository in `cwd`? One that git cannot tell may be."""
+    """Is this git directory of a worktree one of the repository in `cwd`? One of which that cannot be told may be. A
+    mount gives the same folder another path."""
     where = places.checkout_of(cwd)
-    return (
-        not own or where is None or os.path.realpath(os.path.dirname(own)) == os.path.realpath(f"{where[1]}/worktrees")
-    )
+    try:
+        return not own or where is None or os.path.samefile(os.path.dirname(own), f"{where[1]}/worktrees")
+    except OSError:
+        return True
 
 
 def git_dir(checkout: str) -> str:

@@ -37,10 +37,17 @@ def worktrees(root: str) -> list[Worktree]:
 def admin_of(place: places.Place, worktree: str) -> str:
     """The directory in which git keeps this worktree's HEAD and index; '' when it is no worktree of this repository."""
     pointer = places.pointed(worktree + "/.git", worktree)
-    ours = os.path.realpath(place.common) + "/worktrees"
-    if not pointer or os.path.realpath(os.path.dirname(pointer)) != ours or not disk.exists(pointer + "/HEAD"):
+    if not pointer or not disk.exists(pointer + "/HEAD") or not is_among(os.path.dirname(pointer), place):
         return ""
     return "" if is_of_another(pointer, worktree) else pointer
+
+
+def is_among(folder: str, place: places.Place) -> bool:
+    """By whichever path: through a link, through a mount."""
+    try:
+        return os.path.samefile(folder, place.common + "/worktrees")
+    except OSError:
+        return False
 
 
 def is_of_another(admin: str, worktree: str) -> bool:

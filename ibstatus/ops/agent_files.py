@@ -22,7 +22,7 @@ def is_missing(place: places.Place, agent: str) -> bool:
     lost = [leaf for leaf in agents.KEPT if not disk.exists(f"{place.agent_dir(agent)}/{leaf}")]
     if not lost:
         return False
-    ours = is_ours(meta.read(place, agent)) and any(leaf in agents.STARTED for leaf in lost)
+    ours = any(leaf in agents.STARTED for leaf in lost) and is_ours(meta.read(place, agent))
     return ours or any(disk.exists(place.safe_copy(f"{place.agent_dir(agent)}/{leaf}")) for leaf in lost)
 
 

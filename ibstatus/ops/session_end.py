@@ -1,7 +1,7 @@
 """A client has ended: its exit code is written down, and work that lies uncommitted is reported, never asked about."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibstatus.drivers import clients, git, git_worktree
@@ -18,9 +18,12 @@ ENDINGS = ("pause", "kill", "merge")  # operations that end a session; nobody ne
 MANY = 3  # so many at once: the server died, or the machine; nobody waits for as many looks at worktrees
 
 
-def note(place: places.Place, agent: str, code: int | None, *, look: bool = True) -> None:
+def note(
+    place: places.Place, agent: str, code: int | None, *, look: bool = True, seen: Mapping[str, Any] | None = None
+) -> None:
     """`code` is None when nobody saw it end: it was killed, or its tmux server was. Without `look` its worktree is
-    not asked for uncommitted work."""
+    not asked for uncommitted work. `seen`: its meta.json as it was before its session was found gone; one that has
+    begun again since has not ended."""
     now = standing.not_before(standing.read(standing.path_of(place, agent, "")), time.time())
     known = meta.read(place, agent)
     ended = known.get("ended")
@@ -30,8 +33,13 @@ def note(place: places.Place, agent: str, code: int | None, *, look: bool = True
     looks = look and not ender and known.get("worktree") is not False
     left = uncommitted(place, agent) if looks else []
     noted = {"code": code, "at": now, "left": len(left), **({"why": PAUSED} if ender == "pause" else {})}
-    meta.change(place, agent, ended=noted, prompted=was_prompted(place, agent, known))
-    if ender:
+    facts = {"ended": noted, "prompted": was_prompted(place, agent, known)}
+
+    def unless_begun(now_known: dict[str, Any]) -> dict[str, Any]:
+        is_same = seen is None or (now_known.get("started"), now_known.get("ended")) == (seen.get("started"), None)
+        return facts if is_same else {}
+
+    if meta.rework(place, agent, unless_begun).get("ended") != noted or ender:
         return
     how = evidence.how_ended(code)
     said = last_words(place, agent) if code else ""
@@ -84,9 +92,9 @@ def catch_up(place: places.Place, seen: Sequence[Agent]) -> None:
     if not silent:
         return
     living = sights.sessions(place, silent)
-    gone = [record.id for record in silent if living[record.id] is False]
-    for agent in gone[:AT_ONCE]:
-        note(place, agent, None, look=len(gone) <= MANY)
+    gone = [record for record in silent if living[record.id] is False]
+    for record in gone[:AT_ONCE]:
+        note(place, record.id, None, look=len(gone) <= MANY, seen=record.meta)
 
 
 def unsaid(place: places.Place, agent: str) -> files.Record | None:

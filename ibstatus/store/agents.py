@@ -37,13 +37,16 @@ def keep(place: places.Place, agent: str) -> None:
 
 
 def restore(place: places.Place) -> None:
-    """Put back what is missing of all agents."""
+    """Put back what is missing of all agents but those that somebody is just taking away."""
+    from ibstatus.store import operations
+
     try:
         known = disk.listdir(place.safe + "/agents")
     except OSError:
         return
     for agent in known:
-        bring_back(place, agent)
+        if not operations.is_at_work(place, agent):
+            bring_back(place, agent)
 
 
 def bring_back(place: places.Place, agent: str) -> None:

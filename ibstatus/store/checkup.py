@@ -66,7 +66,7 @@ def identity(place: places.Place) -> tuple[str, str, bool, str]:
     """(repo-id, its safety copy, is it legal, the checkout that this one was copied from or '')."""
     here, copy = touched.content(place.repo_id) or b"", safety.read_copy(place, place.repo_id) or b""
     legal = founding.is_repo_id(here)
-    return text(here), text(copy), legal, founding.copied_from(place, here) if legal else ""
+    return text(here), text(copy), legal, founding.copied_from(place, here, acts=False) if legal else ""
 
 
 def text(data: bytes) -> str:

@@ -78,12 +78,20 @@ def note_root(place: places.Place) -> None:
     """Which folder it is, then where: the path is what everybody looks at."""
     atomic.put(inode_file(place), inode_of(place.root))
     atomic.put(place.safe + "/root", os.fsencode(place.root) + b"\n")
+    atomic.forget(parting_file(place))
+
+
+def parting_file(place: places.Place) -> str:
+    """There while it is being parted: who is killed, or copied, in the middle of that is parted once more."""
+    return place.safe + "/parting"
 
 
 def note_folder(place: places.Place) -> None:
-    """Which folder it is, where an older ib has noted only where it is."""
-    if not disk.exists(inode_file(place)) and checkouts.noted_root(place.common) == place.root:
-        atomic.put(inode_file(place), inode_of(place.root))
+    """Which folder it is by now, at the place that is noted: an older ib has not noted it, a backup brought it back, a
+    mount has another device since the last start."""
+    own = inode_of(place.root)
+    if checkouts.noted_root(place.common) == place.root and touched.content(inode_file(place)) != own:
+        atomic.put(inode_file(place), own)
 
 
 def inode_file(place: places.Place) -> str:
@@ -121,6 +129,7 @@ def identify(place: places.Place) -> None:
         known = fresh_id()
     elif other := copied_from(place, known):
         former, known = known, fresh_id()
+        atomic.put(parting_file(place), b"")
         parting.part(place, other, former.decode().strip(), known.decode().strip())
     if kept != known:
         safety.keep_copy(place, place.repo_id, known)
@@ -145,24 +154,44 @@ def copy_of(place: places.Place) -> str:
         return ""
 
 
-def copied_from(place: places.Place, known: bytes) -> str:
-    """Where the repository was of which this one, with this id, is a copy: tmux names would clash. Else ''. What was
-    moved is the same folder still."""
+def copied_from(place: places.Place, known: bytes, acts: bool = True) -> str:
+    """Where the repository was of which this one, with this id, is a copy: tmux names would clash. Else ''. Whoever is
+    parted by mistake loses the agents that live: what is in doubt was moved. `acts`: a file may be written for it."""
     other = checkouts.noted_root(place.common)
     if not other or other == place.root:
         return ""
-    noted, own = touched.content(inode_file(place)), inode_of(place.root)
-    if own == (noted or inode_of(other)):
-        return ""
+    if disk.exists(parting_file(place)):
+        return other
     try:
         has_same_id = disk.read_file(other + "/.ittybitty/repo-id") == known
     except OSError:
-        # The old place is gone, or not to be seen from here: a mount may have another device, and the same number.
-        return other if noted and noted.split()[-1:] != own.split()[-1:] else ""
-    if inode_of(other + "/.ittybitty") == inode_of(place.home) != b"":
-        return ""  # a link, which was copied as one
-    is_parted = not has_same_id and (not noted or parting.shares_git(place, other))
-    return "" if is_parted else other
+        return other if is_another(touched.content(inode_file(place)), inode_of(place.root)) else ""
+    return other if has_same_id and not is_same_folder(place, other, acts) else ""
+
+
+def is_another(noted: bytes | None, own: bytes) -> bool:
+    """The old place is gone, or not to be seen from here. What is moved keeps its inode; with another device nobody
+    knows: that of a mount changes, and in a container it is another one."""
+    before, now = (noted or b"").split(), own.split()
+    return len(before) == len(now) == 2 and before[0] == now[0] and before[1] != now[1]
+
+
+def is_same_folder(place: places.Place, other: str, acts: bool) -> bool:
+    """The .ittybitty of `other` is ours, by another path: a link, a mount."""
+    theirs = other + "/.ittybitty"
+    mine = inode_of(place.home)
+    if mine and mine == inode_of(theirs):
+        return True
+    if not acts:
+        return False
+    name = f"/here-{os.getpid()}-{os.urandom(4).hex()}"
+    try:
+        atomic.put(place.home + name, b"")
+        return disk.exists(theirs + name)
+    except OSError:
+        return False
+    finally:
+        atomic.forget(place.home + name)
 
 
 def restore_cursors(place: places.Place) -> None:

@@ -122,14 +122,21 @@ class Boarding:
         for agent in away:
             self.log.complain(f"task of {agent}", ELSEWHERE.format(agent))
         for fence, letter in lost.items():
-            if fence in spawned:
-                is_news = not self.is_anew(fence)
-                if is_news:
-                    self.over.add(fence)
-            else:
-                is_news = fence in holding.drop(self.place, fence.agent, [fence])
-            if is_news and letter and agents_there.exists(self.place, fence.agent):
-                inbox.put(self.place, WRITER, fence.agent, SYSTEM, True, letter, time.time())
+            is_claim = fence not in spawned
+            if self.is_held(fence) if is_claim else not self.is_anew(fence):
+                self.tell(fence, letter)
+                self.over.update([] if is_claim else [fence])
+            if is_claim:
+                holding.drop(self.place, fence.agent, [fence])
+
+    def is_held(self, fence: Fence) -> bool:
+        return any(held.fence == fence for held in holding.of(self.place, fence.agent))
+
+    def tell(self, fence: Fence, letter: str) -> None:
+        """Once, whoever of us is killed before it is written down that it was told."""
+        key = f"lost-{fence.task_id}-{fence.attempt}"
+        if letter and agents_there.exists(self.place, fence.agent) and not inbox.held(self.place, fence.agent, key):
+            inbox.put(self.place, WRITER, fence.agent, SYSTEM, True, letter, time.time(), key)
 
     def is_anew(self, fence: Fence) -> bool:
         """Has its agent taken the very task once more? Then that is the one to be kept."""

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from ibstatus.board import opening
 from ibstatus.drivers import git_checkouts
 from ibstatus.ops import recover
 from ibstatus.ops.board import holding
-from ibstatus.store import disk, fleet, home, meta, operations, places
+from ibstatus.store import disk, fleet, founding, home, meta, operations, places
 from tests import killed
 from tests.conftest import Done, git, make_agent
 from tests.gitwork import commit, state, tip
@@ -370,6 +371,71 @@ def test_mounted_elsewhere_under_another_device_it_is_the_same(repo: places.Plac
     assert ib("gc", cwd=there.root).code == 0
 
     assert fleet.repo_id(there) == ident
+
+
+def test_another_repository_at_the_old_place_is_not_the_first_one(repo: places.Place, ib: Ib) -> None:
+    ib("init")
+    ident, note = fleet.repo_id(repo), Path(repo.safe, "root-inode")
+    note.write_text(f"1 {note.read_text().split()[1]}\n")
+    there = moved(repo, "there")
+    git(Path(repo.root).parent, "init", "-q", repo.root)
+    assert ib("init", cwd=repo.root).code == 0
+
+    assert ib("gc", cwd=there.root).code == 0
+
+    assert fleet.repo_id(there) == ident
+
+
+def test_the_same_folder_by_another_path_is_no_copy(repo: places.Place, ib: Ib, monkeypatch) -> None:
+    """A mount of it whose device and numbers are others: what is written here is there, too."""
+    ib("init")
+    known = Path(repo.repo_id).read_bytes()
+    other = Path(repo.root).parent / "mounted"
+    os.symlink(repo.root, other)
+    Path(repo.safe, "root").write_bytes(os.fsencode(other) + b"\n")
+    stat = founding.inode_of
+    monkeypatch.setattr(founding, "inode_of", lambda path: b"7 7\n" if path.startswith(str(other)) else stat(path))
+
+    assert founding.copied_from(repo, known) == ""
+    assert [name for name in os.listdir(repo.home) if name.startswith("here-")] == []
+
+
+def test_a_folder_that_a_backup_brought_back_can_be_moved(repo: places.Place, ib: Ib) -> None:
+    """It has another number since; the supervisor that comes next has noted that."""
+    ib("init")
+    ident, note = fleet.repo_id(repo), Path(repo.safe, "root-inode")
+    device, number = note.read_text().split()
+    note.write_text(f"{device} {int(number) + 1}\n")
+    assert ib("status-watchdog", "--once").code == 0
+    assert note.read_text().split() == [device, number]
+
+    there = moved(repo, "there")
+    assert ib("gc", cwd=there.root).code == 0
+    assert fleet.repo_id(there) == ident
+
+
+BOUND = """
+set -e
+mkdir {mnt}; mount --bind {root} {mnt}; cd {mnt}
+{python} -c "
+from ibstatus.drivers import git_checkouts, git_worktree
+from ibstatus.store import places
+at = places.find('{mnt}')
+print(sorted(one.path for one in git_checkouts.all_of(at.root, at.root)))
+print(bool(git_worktree.admin_of(at, '{beside}')))
+"
+"""
+
+
+def test_by_a_mount_the_worktrees_are_those_of_the_repository(repo: places.Place, tmp_path: Path) -> None:
+    beside, mnt = tmp_path / "beside", tmp_path / "mnt"
+    git(repo.root, "worktree", "add", "-q", "-b", "feature", str(beside))
+    text = BOUND.format(mnt=mnt, root=repo.root, beside=beside, python=sys.executable)
+    done = subprocess.run(["unshare", "-Urm", "sh", "-c", text], capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip("nobody may mount here")
+
+    assert done.stdout.splitlines() == [str(sorted([str(beside), str(mnt)])), "True"], done
 
 
 def test_a_supervisor_notes_which_folder_it_is_where_an_older_one_has_not(repo: places.Place, ib: Ib) -> None:

@@ -129,3 +129,20 @@ def test_nobody_speaks_for_one_that_is_being_changed(place: places.Place, tmux, 
 
     session_end.catch_up(place, [one])
     assert meta.read(place, "a")["ended"]["code"] is None
+
+
+def test_nobody_speaks_for_one_that_was_resumed_meanwhile(place: places.Place, tmux, agent, monkeypatch) -> None:
+    """Its session was found gone, and it has begun anew before that was written down."""
+    (one,) = stopped(place, agent, ["a"])
+    asked = session_end.sights.sessions
+
+    def then_resumed(*given):
+        found = asked(*given)
+        meta.change(place, "a", ended=None, started=2e9)
+        return found
+
+    monkeypatch.setattr(session_end.sights, "sessions", then_resumed)
+    session_end.catch_up(place, [one])
+
+    assert meta.read(place, "a")["ended"] is None
+    assert "agent.st" not in said(place)

@@ -135,11 +135,17 @@ def test_one_that_was_taken_away_is_told_once(repo, board: Board, watched: Watch
 
     refused = says("done", "it")
     assert (refused.code, held(repo)) == (1, [("it", 1)])
+    record = meta.read(repo, "w")["claims"]
     for _ in range(3):
         watched.look(agent("running"), after=board_duties.BEAT)
 
-    assert letters(repo) == ["[ib] The task it is not yours any more: it is claimed by other. Stop working on it."]
-    assert held(repo) == []
+    told = ["[ib] The task it is not yours any more: it is claimed by other. Stop working on it."]
+    assert (letters(repo), held(repo)) == (told, [])
+
+    meta.change(repo, "w", claims=record)  # a supervisor that was killed right after the letter
+    watched.begin()
+    watched.look(agent("running"), after=board_duties.BEAT)
+    assert (letters(repo), held(repo)) == (told, [])
 
 
 def test_taken_once_more_it_is_held_in_its_new_attempt(repo, board: Board, says: Ib) -> None:
