@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ibstatus.drivers import own_processes, tmux_gate
 from ibstatus.drivers import tmux as driver
 from ibstatus.drivers.tmux_control import PART, Connection, Reading, Reply
-from tests.until import until
+from tests.until import seen_within, until
 
 Tmux = Callable[..., str]
 NAMES = 'list-panes -a -F "#{session_name}\t#{pane_id}"'
@@ -198,16 +198,10 @@ def test_a_server_survives_those_who_come_and_go(tmux: Tmux) -> None:
 def test_one_that_was_killed_while_the_server_hung_is_ended_by_the_next(tmux: Tmux) -> None:
     tmux("new-session", "-d", "-s", "a", "exec cat")
     server = int(tmux("display-message", "-p", "#{pid}"))
-    held = held_by_another()
-    os.kill(server, signal.SIGSTOP)
-    held.kill()
-    held.communicate()
-    until(lambda: all(one.status() == psutil.STATUS_ZOMBIE for one in psutil.Process(server).children()[1:]))
-    os.kill(server, signal.SIGCONT)
+    held = orphaned(server)
     following = Connection("ib", "test")
     try:
         until(lambda: names(following))
-        assert len(lines_of(held.pid)) == 1
         until(lambda: swept(following) and lines_of(held.pid) == [])
         assert driver.sessions("ib") >= {"a"}
         assert int(tmux("display-message", "-p", "#{pid}")) == server
@@ -216,6 +210,20 @@ def test_one_that_was_killed_while_the_server_hung_is_ended_by_the_next(tmux: Tm
         following.close()
         for left in lines_of(held.pid):
             left.kill()
+
+
+def orphaned(server: int) -> "subprocess.Popen[str]":
+    """One whose line stays behind. Now and then tmux itself still ends that, and there is nothing to be seen."""
+    for _ in range(10):
+        held = held_by_another()
+        os.kill(server, signal.SIGSTOP)
+        held.kill()
+        held.communicate()
+        until(lambda: all(one.status() == psutil.STATUS_ZOMBIE for one in psutil.Process(server).children()[1:]))
+        os.kill(server, signal.SIGCONT)
+        if not seen_within(lambda held=held: lines_of(held.pid) == [], 1.0):
+            return held
+    raise AssertionError("no line stays behind")
 
 
 def swept(connection: Connection) -> bool:
