@@ -36,13 +36,19 @@ def files(place: places.Place, agent: str) -> dict[str, bytes | None]:
     return {leaf: path.read_bytes() if path.exists() else None for leaf, path in paths.items()}
 
 
+@pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("more", [(), ("--no-worktree",)], ids=["", "no-worktree"])
-def test_the_next_command_brings_everything_back(ib: Ib, repo: places.Place, more: tuple[str, ...]) -> None:
+def test_the_next_command_brings_everything_back(
+    ib: Ib, repo: places.Place, more: tuple[str, ...], begun: bool
+) -> None:
+    """`begun`: a process that did not know of the clean has written there since."""
     assert ib("new-agent", "--name", "w", *more, "Task\n> work 600").code == 0
     until(lambda: state(ib, "w") == "running")
     before = files(repo, "w")
     assert None not in before.values()
     clean(repo)
+    if begun:
+        Path(repo.home, "locks").mkdir(parents=True, exist_ok=True)
 
     assert [one["id"] for one in ib("list", "--json").json()] == ["w"]
     assert ib("notify", "x").code == 0
