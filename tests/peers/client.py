@@ -67,7 +67,10 @@ class Client(NamedTuple):
             "hasCompletedOnboarding": True,
             "theme": "dark",
             "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
-            "projects": {str(trusted.resolve()): {"hasTrustDialogAccepted": True}},
+            "projects": {
+                str(folder): {"hasTrustDialogAccepted": True}
+                for folder in (trusted.resolve(), *(trusted.resolve() / name for name in ("repo", "project")))
+            },
         }
         (self.home / ".claude").mkdir(parents=True)
         (self.home / ".claude.json").write_text(json.dumps(known))
