@@ -38,7 +38,7 @@ def opened(dsn: str) -> Iterator[Callable[..., Board]]:
 def test_one_that_is_ended_while_it_waits_may_have_been_made(dsn: str, opened, call: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as psql:
         psql.execute(SLOW)
-    board, cut = opened(), opened(options="-c statement_timeout=1000")
+    board, cut = opened(), opened(options="-c statement_timeout=3000")
     for id in ("a", "b"):
         add(board, id)
     held = [] if call == "claim" else [claim(board)]

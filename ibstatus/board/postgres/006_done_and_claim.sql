@@ -74,22 +74,9 @@ END $$;
 -- the transaction ends without a wait, and a second one waits before the answer is given, as the session's
 -- synchronous_commit says, for all that was committed before. Whoever changes something, and whoever is told of events,
 -- waits for what it builds on, too. Who only looks, or listens, may see what a crash in that millisecond takes back.
--- With its owner's rights, and tried here: nobody shall find out that it is not allowed when the change is made already.
-CREATE FUNCTION ib_board.flush() RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION ib_board.flush() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_logical_emit_message(true, 'ib', '');
-END $$;
-
-SELECT ib_board.flush();
-
--- Whoever may not wait in the second transaction waits in the first. Returns which it is.
-CREATE FUNCTION ib_board.waits_later() RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  IF NOT has_function_privilege('ib_board.flush()', 'EXECUTE') THEN
-    RETURN false;
-  END IF;
-  PERFORM set_config('synchronous_commit', 'off', true);
-  RETURN true;
 END $$;
 
 CREATE FUNCTION ib_board.told(ids text[]) RETURNS json LANGUAGE sql STABLE AS $$
@@ -100,15 +87,12 @@ $$;
 CREATE PROCEDURE ib_board.finish_and_tell(
   p_ids text[], p_agents text[], p_attempts integer[], p_summary text, INOUT answer json
 ) LANGUAGE plpgsql AS $$
-DECLARE
-  later boolean := ib_board.waits_later();
 BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM ib_board.finish(p_ids, p_agents, p_attempts, p_summary);
   answer := ib_board.told(p_ids);
   COMMIT;
-  IF later THEN
-    PERFORM ib_board.flush();
-  END IF;
+  PERFORM ib_board.flush();
 END $$;
 
 -- Of nothing taken nothing is told.
@@ -118,12 +102,12 @@ CREATE PROCEDURE ib_board.take_and_tell(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   ids text[];
-  later boolean := ib_board.waits_later();
 BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
   ids := ib_board.take_or_sweep(p_project, p_capabilities, p_priority, p_agent, p_lease, p_count, p_reason);
   answer := ib_board.told(ids);
   COMMIT;
-  IF later AND ids <> '{}' THEN
+  IF ids <> '{}' THEN
     PERFORM ib_board.flush();
   END IF;
 END $$;
@@ -135,13 +119,11 @@ CREATE PROCEDURE ib_board.finish_take_and_tell(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   ids text[];
-  later boolean := ib_board.waits_later();
 BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM ib_board.finish(p_ids, p_agents, p_attempts, p_summary);
   ids := ib_board.take_or_sweep(p_project, p_capabilities, p_priority, p_agent, p_lease, p_count, p_reason);
   answer := ib_board.told(ids);
   COMMIT;
-  IF later THEN
-    PERFORM ib_board.flush();
-  END IF;
+  PERFORM ib_board.flush();
 END $$;

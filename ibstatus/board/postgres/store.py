@@ -1,5 +1,5 @@
 """The board on PostgreSQL: a call that changes something is one round trip, to a function of 003_operations.sql or
-004_merge_queue.sql, or a procedure of 006_done_and_claim.sql."""
+004_merge_queue.sql, or a procedure of 007_waiting.sql."""
 
 from collections.abc import Sequence
 from contextlib import closing
