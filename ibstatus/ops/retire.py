@@ -56,7 +56,7 @@ def retire(op: operations.Operation, say: Say) -> Retired:
 
 def settle_task(op: operations.Operation, say: Say) -> None:
     """Merged work is done, any other task is for somebody else. A board that cannot be reached has the lease."""
-    if not meta.read(op.place, op.agent).keys() & {"task", "claims"}:
+    if not meta.read(op.place, op.agent).keys() & {meta.TASK, meta.CLAIMS}:
         return
     from ibstatus.ops.board import agents as boarders
 

@@ -8,6 +8,8 @@ from ibstatus.errors import IbError
 from ibstatus.rules import lines
 from ibstatus.store import agents, atomic, disk, locks, places
 
+TASK, CLAIMS = "task", "claims"  # what it has taken from a board: for this it was spawned, these it took by itself
+
 
 def path_of(place: places.Place, agent: str) -> str:
     return place.agent_dir(agent) + "/meta.json"

@@ -11,8 +11,6 @@ from typing import Any
 from ibstatus.rules import lines, recovery
 from ibstatus.store import agents, atomic, board_mark, disk, meta, moving, operations, places, tokens, undo_log
 
-TASK, CLAIMS = "task", "claims"  # of meta.json: what it has taken from a board
-
 
 def follow(place: places.Place, other: str) -> None:
     """Moved from `other`: what was taken from the board's file was taken from this one. git's worktrees have a command
@@ -94,9 +92,9 @@ def marked(place: places.Place, other: str, known: dict[str, Any]) -> dict[str, 
     def mark(one: object) -> object:
         return {**one, "board": new} if isinstance(one, dict) and one.get("board") == old else one
 
-    changed: dict[str, Any] = {TASK: mark(known[TASK])} if TASK in known else {}
-    claims = known.get(CLAIMS)
-    return {**changed, CLAIMS: [mark(one) for one in claims]} if isinstance(claims, list) else changed
+    changed: dict[str, Any] = {meta.TASK: mark(known[meta.TASK])} if meta.TASK in known else {}
+    claims = known.get(meta.CLAIMS)
+    return {**changed, meta.CLAIMS: [mark(one) for one in claims]} if isinstance(claims, list) else changed
 
 
 def of_file(place: places.Place, other: str, known: dict[str, Any]) -> dict[str, Any]:
@@ -106,10 +104,14 @@ def of_file(place: places.Place, other: str, known: dict[str, Any]) -> dict[str,
     def is_ours(one: object) -> bool:
         return isinstance(one, dict) and one.get("board") == mark != ""
 
-    left = {key: value for key, value in known.items() if key not in (TASK, CLAIMS)}
-    claims = known.get(CLAIMS)
+    left = {key: value for key, value in known.items() if key not in (meta.TASK, meta.CLAIMS)}
+    claims = known.get(meta.CLAIMS)
     kept = [one for one in claims if is_ours(one)] if isinstance(claims, list) else []
-    return left | ({TASK: known[TASK]} if is_ours(known.get(TASK)) else {}) | ({CLAIMS: kept} if kept else {})
+    return (
+        left
+        | ({meta.TASK: known[meta.TASK]} if is_ours(known.get(meta.TASK)) else {})
+        | ({meta.CLAIMS: kept} if kept else {})
+    )
 
 
 def mend_operations(place: places.Place, other: str) -> None:

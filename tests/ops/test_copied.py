@@ -361,25 +361,16 @@ def test_without_a_note_of_the_folder_what_was_moved_is_told_by_its_old_place(re
     assert fleet.repo_id(there) == ident
 
 
-def test_mounted_elsewhere_under_another_device_it_is_the_same(repo: places.Place, ib: Ib) -> None:
-    """As in a container, which does not see the place that was noted."""
+@pytest.mark.parametrize("taken", [False, True], ids=["not to be seen", "another repository"])
+def test_with_another_device_and_the_same_number_it_was_moved(repo: places.Place, ib: Ib, taken: bool) -> None:
+    """As in a container, which does not see the place that was noted, or sees another repository there."""
     ib("init")
     ident, note = fleet.repo_id(repo), Path(repo.safe, "root-inode")
     note.write_text(f"1 {note.read_text().split()[1]}\n")
     there = moved(repo, "there")
-
-    assert ib("gc", cwd=there.root).code == 0
-
-    assert fleet.repo_id(there) == ident
-
-
-def test_another_repository_at_the_old_place_is_not_the_first_one(repo: places.Place, ib: Ib) -> None:
-    ib("init")
-    ident, note = fleet.repo_id(repo), Path(repo.safe, "root-inode")
-    note.write_text(f"1 {note.read_text().split()[1]}\n")
-    there = moved(repo, "there")
-    git(Path(repo.root).parent, "init", "-q", repo.root)
-    assert ib("init", cwd=repo.root).code == 0
+    if taken:
+        git(Path(repo.root).parent, "init", "-q", repo.root)
+        assert ib("init", cwd=repo.root).code == 0
 
     assert ib("gc", cwd=there.root).code == 0
 

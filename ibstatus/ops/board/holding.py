@@ -14,7 +14,6 @@ from ibstatus.rules import identity
 from ibstatus.store import meta, places
 
 LEASE = 900.0  # a dead agent's task returns after a quarter of an hour: time for `ib resume --all`
-KEY = "claims"  # of meta.json; "task" is the one that it was spawned for
 
 
 class Held(NamedTuple):
@@ -33,7 +32,7 @@ def fence_of(place: places.Place, agent: str) -> Fence | None:
 
 
 def fence(agent: str, known: Mapping[str, Any]) -> Fence | None:
-    task = known.get("task")
+    task = known.get(meta.TASK)
     if not isinstance(task, dict) or not isinstance(task.get("attempt"), int):
         return None
     return Fence(str(task.get("id")), agent, task["attempt"])
@@ -54,7 +53,7 @@ def is_elsewhere(place: places.Place, taken: Iterable[object]) -> bool:
 
 def records(known: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A foreign entry is passed over."""
-    found = known.get(KEY)
+    found = known.get(meta.CLAIMS)
     return [one for one in found if is_record(one)] if isinstance(found, list) else []
 
 
@@ -90,16 +89,16 @@ def keep(place: places.Place, agent: str, held: Sequence[Held]) -> None:
     mark = opening.mark_of(place)
 
     def change(known: dict[str, Any]) -> dict[str, Any]:
-        spawned, task = fence(agent, known), known.get("task")
+        spawned, task = fence(agent, known), known.get(meta.TASK)
         new: dict[str, Any] = {
-            KEY: [one for one in records(known) if one["id"] not in {it.fence.task_id for it in held}]
+            meta.CLAIMS: [one for one in records(known) if one["id"] not in {it.fence.task_id for it in held}]
         }
         for one in held:
             entry = {"id": one.fence.task_id, "attempt": one.fence.attempt, "board": mark}
             if spawned is not None and spawned.task_id == one.fence.task_id and not is_elsewhere(place, [task]):
-                new["task"] = entry
+                new[meta.TASK] = entry
             else:
-                new[KEY].append({**entry, "lease": one.lease})
+                new[meta.CLAIMS].append({**entry, "lease": one.lease})
         return new
 
     meta.rework(place, agent, change)
@@ -123,7 +122,7 @@ def drop(place: places.Place, agent: str, fences: Sequence[Fence]) -> list[Fence
                 gone.append(found)
             else:
                 left.append(one)
-        return {KEY: left}
+        return {meta.CLAIMS: left}
 
     if any(one.fence in fences for one in of(place, agent)):
         meta.rework(place, agent, change)
