@@ -1,5 +1,7 @@
 """An agent that lives: fake-claude in its own tmux session, with the settings that ib makes for it."""
 
+import os
+import signal
 import subprocess
 import sys
 import uuid
@@ -15,6 +17,8 @@ from ibstatus.store import fleet, home, meta, places
 from tests.conftest import make_agent, run_ib
 from tests.until import until
 
+ORDERS = "orders"  # a script that is told step by step: `order`
+
 
 class Living:
     """`script`: what it does, see `fake-claude --help`."""
@@ -26,6 +30,8 @@ class Living:
         self.place, self.name, self.tmux, self.config = place, name, tmux, config
         self.worktree = make_agent(place, name)
         self.folder = Path(place.agent_dir(name))
+        self.orders = self.folder / "orders"
+        script = f"orders {self.orders}\n" if script == ORDERS else script
         (self.folder / "script").write_text(script)
         settings = run_ib("hooks", "agent-settings", name, cwd=place.root).out.strip()
         self.session = str(uuid.uuid4())
@@ -51,7 +57,10 @@ class Living:
         try:
             until(holds, seconds)
         except AssertionError as failure:
-            raise AssertionError(f"{failure}\n{self.tmux('capture-pane', '-p', '-t', self.pane.id)}") from None
+            raise AssertionError(f"{failure}\n{self.shown()}") from None
+
+    def shown(self) -> str:
+        return self.tmux("capture-pane", "-p", "-t", self.pane.id)
 
     def idle(self) -> "Living":
         self.until(lambda: self.screen.takes_text)
@@ -59,6 +68,18 @@ class Living:
 
     def busy(self) -> "Living":
         self.until(lambda: self.screen.kind == "busy")
+        return self
+
+    def held(self) -> "Living":
+        """At work until the next order: no hook of its runs, and none comes."""
+        self.order("hold").submit("go")
+        self.until(lambda: Path(f"{self.orders}.at").exists() and self.screen.kind == "busy")
+        return self
+
+    def order(self, *steps: str) -> "Living":
+        with self.orders.open("a") as file:
+            file.write("".join(f"{step}\n" for step in steps))
+        os.kill(self.pane.pid, signal.SIGCHLD)  # it looks at once
         return self
 
     def keys(self, *names: str) -> None:

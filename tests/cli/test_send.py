@@ -11,7 +11,7 @@ import pytest
 from ibstatus.ops import rouse
 from ibstatus.store import events, home, places
 from tests.conftest import Done, make_agent
-from tests.living import Living
+from tests.living import ORDERS, Living
 
 Ib = Callable[..., Done]
 
@@ -39,9 +39,9 @@ def test_an_idle_one_has_it_when_the_command_returns(repo: places.Place, ib: Ib,
     assert kinds[:3] == ["message.queued", "message.rung", "message.offered"]
 
 
-def test_one_at_work(repo: places.Place, ib: Ib, living: Living) -> None:
-    living.idle().submit("go")
-    living.busy()
+def test_one_at_work(repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path) -> None:
+    Living(repo, tmux, tmp_path / "claude", "w1", ORDERS).idle().held()
+
     done = ib("send", "w1", "hello")
 
     assert done.out == f"Queued message for w1 (busy: it hears at its next step) {letters(repo, 'w1')[0]['id']}\n"

@@ -16,7 +16,7 @@ from ibstatus.ops import rouse
 from ibstatus.rules import rousing
 from ibstatus.store import disk, events, inbox, meta, places, standing
 from tests.conftest import make_agent
-from tests.living import Living
+from tests.living import ORDERS, Living
 from tests.until import until
 
 Start = Callable[..., Living]
@@ -64,13 +64,12 @@ def test_without_mail_nothing_is_typed(repo: places.Place, start: Start) -> None
 
 
 def test_one_at_work_hears_it_by_itself(repo: places.Place, start: Start) -> None:
-    agent = start(script="work 1\nrun echo one\nwait\n").idle()
-    agent.submit("go")
-    agent.busy()
+    agent = start(script=ORDERS).idle().held()
     post(repo, "while you work")
 
     assert rouse.rouse(repo, "w1").state == "busy"
 
+    agent.order("run echo one", "wait")
     agent.until(lambda: agent.has_heard("while you work"))
     agent.idle()
     assert agent.hears("while you work") == 1
@@ -78,11 +77,10 @@ def test_one_at_work_hears_it_by_itself(repo: places.Place, start: Start) -> Non
 
 
 def test_what_comes_after_the_last_tool_is_heard_at_the_end_of_the_turn(repo: places.Place, start: Start) -> None:
-    agent = start(script="work 2\nwait\nsay again\nwait\n").idle()
-    agent.submit("go")
-    agent.busy()
+    agent = start(script=ORDERS).idle().held()
     post(repo, "late")
 
+    agent.order("wait", "say again", "wait")
     agent.until(lambda: agent.has_heard("late"))
     agent.idle()
 
@@ -152,7 +150,7 @@ def test_never_the_one_with_the_longer_name(repo: places.Place, start: Start) ->
 def test_after_esc_the_screen_decides(repo: places.Place, start: Start) -> None:
     agent = start(script="say begun\nhang\n").idle()
     agent.submit("go")
-    agent.busy()
+    agent.until(lambda: "begun" in agent.shown() and agent.screen.kind == "busy")
     agent.keys("Escape")
     agent.until(lambda: agent.screen.kind == "prompt")
     agent.keys("C-u")
