@@ -34,6 +34,10 @@ class Gone(IbError):
     """The store cannot be reached, for now: opening it anew may help."""
 
 
+class Broken(Gone):
+    """In the midst of a call: what that was to change may be changed, or not."""
+
+
 class Board(Protocol):
     """`id` is a whole id everywhere; `rules.board.meant` makes one of what people type."""
 

@@ -4,7 +4,7 @@ import select
 from collections.abc import Callable
 from typing import TypeVar
 
-from ibstatus.board.port import Board, Doorbell, Gone
+from ibstatus.board.port import Board, Broken, Doorbell, Gone
 
 T = TypeVar("T")
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
@@ -77,8 +77,10 @@ class Steady:
             raise BrokenPipeError
 
     def lost(self, error: Gone) -> None:
+        """Whoever waits here asks again and sees; a doubt of the last call is nothing to them."""
+        cause = "" if isinstance(error, Broken) else error.cause
         if not self.pause:
-            self.say(f"{error.message}; trying again until it is back{f' ({error.cause})' if error.cause else ''}")
+            self.say(f"{error.message}; trying again until it is back{f' ({cause})' if cause else ''}")
         self.close()
         self.pause = min(max(FIRST_PAUSE, self.pause * 2), LONGEST_PAUSE)
         self.rest(self.pause)

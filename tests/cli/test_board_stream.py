@@ -279,7 +279,7 @@ class TestServer:
 
         assert titles == ["T0", "U0", "T1", "U1", "T2", "U2"]
         assert left == ""
-        assert "trying again until it is back" in err
+        assert "broke off; trying again until it is back." in err
         assert "The board is back." in err
 
     def test_a_claimer_goes_on(self, faces: Faces) -> None:

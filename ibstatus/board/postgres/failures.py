@@ -4,7 +4,7 @@ import re
 
 import psycopg
 
-from ibstatus.board.port import Gone
+from ibstatus.board.port import Broken, Gone
 from ibstatus.errors import IbError
 
 CONFIG = "ib config set board.dsn 'postgresql://user@host/database'; the password: ~/.pgpass"
@@ -68,13 +68,9 @@ def meant(error: psycopg.Error, *, broken: bool, halves: bool = False) -> IbErro
     """A statement failed. What the server itself says holds nothing of the DSN. `halves`: it commits before its end."""
     state = error.sqlstate or ""
     if halves and state.startswith(AFTERWARDS):
-        return Gone(f"The board's PostgreSQL ended the call ({state})", cause=UNKNOWN, hint=LOOK)
+        return Broken(f"The board's PostgreSQL ended the call ({state})", cause=UNKNOWN, hint=LOOK)
     if broken or state.startswith(SERVER_GONE):
-        return Gone(
-            "The connection to the board's PostgreSQL broke off",
-            cause=UNKNOWN,
-            hint=LOOK,
-        )
+        return Broken("The connection to the board's PostgreSQL broke off", cause=UNKNOWN, hint=LOOK)
     if state == LOCKED:
         return IbError("Another program keeps the board locked", hint="end what has a transaction open on ib_board")
     said = error.diag.message_primary or type(error).__name__
