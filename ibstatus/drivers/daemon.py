@@ -81,23 +81,24 @@ def came_up(place: places.Place) -> None:
 
 
 def apart(argv: list[str], log: str, env: "dict[str, str] | None" = None) -> None:
-    """Run a program that outlives us: two forks, a session of its own, nothing of ours in its hands."""
+    """Run a program that outlives us: two forks, a session of its own, nothing of ours in its hands. The first one
+    closes all that, so when we return no lock of ours is held there."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
         return
     try:
         os.setsid()
+        null = os.open("/dev/null", os.O_RDWR)
+        out = log_opened(log, null)
+        for place, fd in ((0, null), (1, out), (2, out)):
+            os.dup2(fd, place)
+        os.closerange(3, min(os.sysconf("SC_OPEN_MAX"), MOST_FILES))
         if os.fork() == 0:
             os.chdir("/")
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             for number in (*ENDING, signal.SIGQUIT, signal.SIGPIPE, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
-            null = os.open("/dev/null", os.O_RDWR)
-            out = log_opened(log, null)
-            for place, fd in ((0, null), (1, out), (2, out)):
-                os.dup2(fd, place)
-            os.closerange(3, min(os.sysconf("SC_OPEN_MAX"), MOST_FILES))
             os.execve(argv[0], argv, environment() if env is None else env)
     finally:
         os._exit(0)
