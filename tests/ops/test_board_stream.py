@@ -63,6 +63,26 @@ def test_a_lease_that_it_cannot_end_does_not_end_who_watches(
     other.close()
 
 
+def test_a_board_that_was_made_anew_is_told_from_its_beginning_at_once(
+    repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for the look that finds what no bell has told."""
+    monkeypatch.setattr(stream, "LOOK_EVERY", 600.0)
+    add(board, "first")
+    board.close()
+    said, told, thread = watching(opening.again(repo), 0)
+    until(lambda: told == ["first"])
+    for end in ("-wal", "-shm", ""):
+        os.unlink(repo.board + end)
+    with closing(opened(repo)) as anew:
+        add(anew, "other")
+        add(anew, "last")
+    thread.join(60)
+
+    assert told == ["first", "other", "last"]
+    assert said[-1] == stream.ANEW
+
+
 def test_a_board_that_was_put_back_is_heard_from_there_on(
     repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,10 +97,9 @@ def test_a_board_that_was_put_back_is_heard_from_there_on(
     board.close()
     said, told, thread = watching(opening.again(repo), 1)
     until(lambda: len(told) == 2)
-    os.rename(repo.board, repo.board + ".old")
     for end in ("-wal", "-shm"):
         os.rename(repo.board + end, repo.board + ".old" + end)
-    os.rename(backup, repo.board)
+    os.rename(backup, repo.board)  # in one step: who finds no file makes one
     until(lambda: any("is as it was earlier" in line for line in said))
     with closing(opened(repo)) as restored:
         add(restored, "last")

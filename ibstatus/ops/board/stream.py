@@ -35,7 +35,8 @@ def follow(steady: Steady, wanted: Wanted, tell: Callable[[Event], None], begun:
     begun(seq)
     known, openings, complaint = mark(steady, seq), steady.openings, ""
     while True:
-        if steady.openings != openings:
+        if steady.board is None or steady.openings != openings:
+            steady.ask(lambda board: board.last_seq())  # opened before anything is told: it may be another board
             openings = steady.openings
             if known and known != mark(steady, known[0].seq):
                 steady.say(ANEW)
@@ -43,7 +44,7 @@ def follow(steady: Steady, wanted: Wanted, tell: Callable[[Event], None], begun:
             seq = not_ahead(steady, seq)
         seq = told_up_to(steady, seq, wanted, tell)
         known = known or mark(steady, seq)
-        if not steady.wait(LOOK_EVERY):
+        if steady.openings == openings and not steady.wait(LOOK_EVERY):
             complaint = freed(steady, complaint)
 
 
