@@ -19,10 +19,12 @@ from hypothesis import HealthCheck, settings
 from ibstatus.store import places
 from tests import faults as fault_seam
 from tests import forked
+from tests.patience import lengthen
 
 # A busy machine is no reason to fail: nothing here looks at the clock.
 settings.register_profile("ib", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ib")
+lengthen()
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOREIGN = ("TMUX", "CLAUDE", "ANTHROPIC", "IB_", "_IB_", "GIT_", "XDG_", "PYTHON")

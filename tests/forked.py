@@ -20,6 +20,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
+from tests.patience import lengthen
+
 PROJECT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0
 LONGEST = 1 << 22
@@ -112,6 +114,7 @@ def drain(fd: int, into: list[bytes], number: int) -> None:
 
 def serve(path: str) -> None:
     load_everything()
+    lengthen()
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(path)
         door.listen(64)
