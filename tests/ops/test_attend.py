@@ -42,7 +42,7 @@ def test_what_ib_does_not_answer_is_reported(ib, repo, tmux) -> None:
     until(lambda: agent(ib)["state"] == "waiting")
 
     assert agent(ib)["reason"] == "permission"
-    assert "Start-up waits for an answer: bypass" in Path(repo.agent_dir("w1"), "agent.log").read_text()
+    until(lambda: "Start-up waits for an answer: bypass" in Path(repo.agent_dir("w1"), "agent.log").read_text())
     assert "I accept" in screen(tmux)
 
 
