@@ -32,8 +32,11 @@ def clean(place: places.Place) -> None:
 
 
 def files(place: places.Place, agent: str) -> dict[str, bytes | None]:
+    """Whoever attends to it may note at any moment that it has got its task."""
     paths = {leaf: Path(place.agent_dir(agent), leaf) for leaf in agents.KEPT if leaf != "inbox.jsonl"}
-    return {leaf: path.read_bytes() if path.exists() else None for leaf, path in paths.items()}
+    found = {leaf: path.read_bytes() if path.exists() else None for leaf, path in paths.items()}
+    known = found["meta.json"]
+    return {**found, "meta.json": known and known.replace(b',\n  "prompted": true', b"")}
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -119,15 +122,21 @@ def test_one_that_cannot_be_mended_is_said_and_hides_nobody(ib: Ib, repo: places
     assert Path(repo.agent_dir("a"), "start.sh").exists()
 
 
-def test_agents_that_run_live_through_it(ib: Ib, repo: places.Place, supervised: dict[str, str]) -> None:
+def test_agents_that_run_live_through_it(
+    ib: Ib, repo: places.Place, supervised: dict[str, str], tmp_path: Path
+) -> None:
     """The client reads its settings at each hook."""
+    orders = tmp_path / "orders"
+    orders.write_text("hold\n")
     for name in ("a", "b"):
-        script = "Task\n> work 4\n> finish it"
+        (tmp_path / name).symlink_to(orders)
+        script = f"Task\n> orders {tmp_path / name}"
         assert ib("new-agent", "--name", name, script, env=supervised).code == 0
     until(lambda: [state(ib, name) for name in ("a", "b")] == ["running"] * 2)
     clean(repo)
     until(lambda: locks.is_held(repo.lock(daemon.LOCK)))
 
+    orders.write_text("hold\nfinish it\n")
     until(lambda: [state(ib, name) for name in ("a", "b")] == ["complete"] * 2)
     assert None not in (*files(repo, "a").values(), *files(repo, "b").values())
 
