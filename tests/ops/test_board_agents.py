@@ -18,7 +18,7 @@ from tests import killed
 from tests.board.doing import add, claim_it, finish, known, since, status
 from tests.conftest import Done, git, run_ib
 from tests.gitwork import commit
-from tests.ops.test_spawn import everything
+from tests.ops.test_spawn import everything, held_checkout
 from tests.until import until
 
 Ib = Callable[..., Done]
@@ -123,14 +123,13 @@ def test_a_spawn_that_fails_gives_it_back(repo: places.Place, board: Board, ib: 
 
 def test_a_spawn_that_is_told_to_end_gives_it_back(repo: places.Place, board: Board, tmp_path: Path) -> None:
     add(board, "it")
-    hook = Path(repo.root, ".git/hooks/post-checkout")
-    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/there\nsleep 1\n")
-    hook.chmod(0o755)
+    there, go = held_checkout(repo, tmp_path)
     argv = [sys.executable, "-m", "ibstatus", "new-agent", "--task", "it"]
     spawn = subprocess.Popen(argv, cwd=repo.root, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
-    until(lambda: (tmp_path / "there").exists())
+    until(there.exists)
     spawn.send_signal(signal.SIGTERM)
     out, _ = spawn.communicate()
+    go.touch()
 
     assert (spawn.returncode, out) == (130, "")
     assert status(board, "it") == "ready"

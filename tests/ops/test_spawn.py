@@ -17,6 +17,7 @@ from ibstatus.errors import IbError
 from ibstatus.ops import spawn
 from ibstatus.store import home, locks, operations, places
 from tests import killed
+from tests.children import is_alive
 from tests.conftest import Done, git, make_agent, make_repo, run_ib
 from tests.until import until
 
@@ -25,9 +26,10 @@ from tests.until import until
 def client(tmp_path: Path, tmux: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A client that does nothing but note how it was started; its name is in IB_CLAUDE."""
     path = tmp_path / "a client's"
+    words, env = shlex.quote(str(tmp_path / "words")), shlex.quote(str(tmp_path / "env"))
     path.write_text(
-        f'#!/bin/sh\nfor word in "$@"; do printf "%s\\0" "$word"; done > {shlex.quote(str(tmp_path / "words"))}\n'
-        f"env -0 > {shlex.quote(str(tmp_path / 'env'))}\nexec sleep 600\n"
+        f'#!/bin/sh\nfor word in "$@"; do printf "%s\\0" "$word"; done > {words}\n'
+        f"env -0 > {env}.new; mv {env}.new {env}\nexec sleep 600\n"
     )
     path.chmod(0o755)
     monkeypatch.setenv("IB_CLAUDE", str(path))
@@ -35,7 +37,7 @@ def client(tmp_path: Path, tmux: Callable[..., str], monkeypatch: pytest.MonkeyP
 
 
 def words(client: Path) -> list[str]:
-    until(lambda: (client / "env").exists() and b"PWD" in (client / "env").read_bytes())
+    until((client / "env").exists)
     return (client / "words").read_text().split("\0")[:-1]
 
 
@@ -263,20 +265,27 @@ def test_killed_anywhere_the_next_command_mends_it(ib, repo, client: Path, tmux,
         assert ib("new-agent", "--name", "w1", "task").code == 0
 
 
+def held_checkout(place: places.Place, folder: Path) -> tuple[Path, Path]:
+    """A hook of the user holds the worktree up: (it has begun, it may go on)."""
+    hook, there, go = Path(place.root, ".git/hooks/post-checkout"), folder / "there", folder / "go"
+    hook.write_text(f"#!/bin/sh\ncd '{folder}' && touch there && while [ ! -e go ]; do sleep 0.1; done\n")
+    hook.chmod(0o755)
+    return there, go
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_told_to_end_before_it_has_said_the_id_nothing_is_left(repo, client: Path, number: int) -> None:
     home.enter(repo)
     before = everything(repo)
-    hook = Path(repo.root, ".git/hooks/post-checkout")
-    hook.write_text(f"#!/bin/sh\ntouch {shlex.quote(str(client / 'there'))}\nsleep 1\n")
-    hook.chmod(0o755)
+    there, go = held_checkout(repo, client)
 
     spawn = subprocess.Popen(
         [sys.executable, "-m", "ibstatus", "new-agent", "task"], cwd=repo.root, stdout=subprocess.PIPE, text=True
     )
-    until(lambda: (client / "there").exists())
+    until(there.exists)
     spawn.send_signal(number)
     out, _ = spawn.communicate()
+    go.touch()
 
     assert (spawn.returncode, out) == (130, "")
     assert everything(repo) == before
@@ -470,7 +479,7 @@ def test_a_session_that_was_renamed_split_and_filled_is_still_its_own(ib, repo, 
     pid = ib("info", "foo", "--json").json()["now"]["pid"]
     assert "start.sh" in Path(f"/proc/{pid}/cmdline").read_text()
     assert ib("pause", "foo").code == 0
-    assert not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2]
+    until(lambda: not is_alive(pid))
 
 
 def test_an_agent_gives_nobody_more_than_it_has(ib, repo, client: Path) -> None:
@@ -491,7 +500,8 @@ def test_why_a_client_ended_at_its_start_can_be_seen(ib, repo, client: Path) -> 
 
     until(lambda: ib("list", "--json").json()[0]["state"] == "stopped")
     assert "Cannot be used as root" in ib("look", "foo").out
-    assert "exit code 1: Cannot be used as root" in Path(repo.agent_dir("foo"), "agent.log").read_text()
+    log = Path(repo.agent_dir("foo"), "agent.log")
+    until(lambda: "exit code 1: Cannot be used as root" in log.read_text())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the file system wants UTF-8 there")
