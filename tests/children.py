@@ -8,7 +8,17 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import psutil
+
 from ibstatus.store import disk
+
+
+def is_alive(pid: int) -> bool:
+    """A zombie is dead; who began it may look for it at any moment."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 class Child:

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from ibstatus.store import agents, meta, places
+from tests.children import is_alive
 from tests.conftest import Done, git, make_repo, run_ib
 from tests.gitwork import commit, state, subjects, tip
 from tests.until import until
@@ -284,7 +284,7 @@ def test_a_killed_test_leaves_no_checkout_and_no_process(
     if number == signal.SIGKILL:
         assert ib("merge", "w").code == 1  # whatever becomes of it: it looks first
 
-    assert not [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+    until(lambda: not [pid for pid in pids if is_alive(pid)])
     assert "ib-checkout-" not in git(repo.root, "worktree", "list")
     assert not list(Path(os.environ["TMPDIR"]).glob("ib-checkout-*"))
     assert state(repo.root) == before

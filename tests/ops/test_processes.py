@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -45,7 +46,8 @@ def test_what_survived_its_client_is_shown_and_ended_and_nothing_else(ib, repo, 
 
     for pid, one in known.items():
         if one["what"] in ("launcher", "client"):
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it may have gone with the other one
+                os.kill(pid, signal.SIGKILL)
     until(lambda: not psutil.pid_exists(next(pid for pid, one in known.items() if one["what"] == "launcher")))
 
     until(lambda: [one.pid for one in processes.orphans(repo)] == [mine.pid])

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -13,6 +14,7 @@ from ibstatus.drivers import ending
 from ibstatus.drivers import tmux as driver
 from ibstatus.ops import session, stop
 from ibstatus.store import home, meta, places
+from tests.children import is_alive
 from tests.until import until
 
 CLIENT = """
@@ -56,10 +58,14 @@ def start(repo: places.Place, tmux: Callable[..., str], agent: Callable[..., Pat
 
 
 def alive(pids: list[int]) -> list[int]:
-    return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+    return [pid for pid in pids if is_alive(pid)]
 
 
-def test_the_client_says_goodbye_and_all_of_it_is_gone(repo: places.Place, start: Callable[..., list[int]]) -> None:
+def test_the_client_says_goodbye_and_all_of_it_is_gone(
+    repo: places.Place, start: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "PATIENCE", 20.0)
+    monkeypatch.setattr(ending, "end", partial(ending.end, launchers=3.0))
     pids = start("foo")
     said: list[str] = []
 
