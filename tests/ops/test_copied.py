@@ -25,9 +25,10 @@ SERVER = "0123456789abcdef"
 
 
 def copied(place: places.Place, name: str = "copy") -> places.Place:
-    """As `cp -a` does it."""
+    """As `cp -a` does it; once more where a file that an agent had just made was gone again before it was copied."""
     target = Path(place.root).parent / name
-    subprocess.run(["cp", "-a", place.root, str(target)], check=True)
+    while subprocess.run(["cp", "-a", place.root, str(target)], check=False).returncode:
+        shutil.rmtree(target)
     return places.find(str(target))
 
 
@@ -272,7 +273,7 @@ def test_an_agent_of_a_copy_begins_anew_and_only_when_it_is_asked_for(
     assert done.code == 0, done.err
     assert meta.read(copy, "x")["session_id"] != session
     until(lambda: [agent["state"] for agent in ib("list", "--json", cwd=copy.root).json()] == ["waiting"])
-    until(lambda: fake_claude.glob(f"projects/*/{meta.read(copy, 'x')['session_id']}.jsonl"))
+    until(lambda: list(fake_claude.glob(f"projects/*/{meta.read(copy, 'x')['session_id']}.jsonl")))
     assert transcript.read_bytes() == said
     assert meta.read(repo, "x")["session_id"] == session
     assert len(live(tmux)) == len(there) + 1
