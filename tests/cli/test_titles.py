@@ -208,7 +208,7 @@ class Terminal:
     def run(self, *args: str, **env: str) -> int:
         """Until it has ended."""
         process = subprocess.Popen(
-            [sys.executable, "-c", RUN, *args],
+            [sys.executable, "-c", RUN.format(patience=20.0 if self.width else 1.0), *args],
             stdin=self.slave,
             stdout=self.slave,
             stderr=subprocess.PIPE,
@@ -231,7 +231,14 @@ class Terminal:
 
 
 # The terminal becomes the one that controls us, as a shell has it.
-RUN = "import fcntl, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from ibstatus.__main__ import script; script()"
+RUN = """
+import fcntl, sys, termios
+from ibstatus.drivers import glyph_widths
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+glyph_widths.PATIENCE = {patience}
+from ibstatus.__main__ import script
+script()
+"""
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from ibstatus.errors import IbError, UsageError
 from ibstatus.ops import wait
 from ibstatus.store import home, places, standing
 from tests.conftest import Done, git, make_agent
+from tests.until import until
 
 WAITING = {"last_assistant_message": "WAITING"}
 DONE = {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}
@@ -65,8 +66,17 @@ def test_the_first_one_is_enough(pair: places.Place, ib: Callable[..., Done]) ->
     assert ib("wait", "w1", "w2", "--any").out == "w2 complete\n"
 
 
-def test_a_removed_one_is_an_error_unless_that_was_waited_for(pair: places.Place, ib: Callable[..., Done]) -> None:
-    found: list[object] = []
+def test_a_removed_one_is_an_error_unless_that_was_waited_for(
+    pair: places.Place, ib: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, looked = list[object](), set[int]()
+    rest = wait.Changes.wait
+
+    def rests(changes: wait.Changes, seconds: float) -> None:
+        looked.add(threading.get_ident())
+        rest(changes, seconds)
+
+    monkeypatch.setattr(wait.Changes, "wait", rests)
 
     def waits(states: tuple[str, ...]) -> None:
         try:
@@ -77,6 +87,7 @@ def test_a_removed_one_is_an_error_unless_that_was_waited_for(pair: places.Place
     threads = [threading.Thread(target=waits, args=(states,)) for states in (("complete",), ("gone",))]
     for thread in threads:
         thread.start()
+    until(lambda: len(looked) == 2)
     git(pair.root, "worktree", "remove", "--force", pair.agent_dir("w1") + "/repo")
     Path(pair.agent_dir("w1"), "meta.json").unlink()
     for thread in threads:
