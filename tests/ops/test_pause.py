@@ -78,11 +78,12 @@ def test_an_agent_made_by_hand_cannot_be_resumed(ib, repo) -> None:
     assert "was not started by ib new-agent" in done.err
 
 
-def test_one_whose_client_never_came_up_begins_with_its_task(ib, repo, tmux, fake_claude: Path) -> None:
-    wrapper = Path(os.environ["IB_CLAUDE"])
+def test_one_whose_client_never_came_up_begins_with_its_task(ib, repo, tmux, fake_claude: Path, tmp_path: Path) -> None:
+    wrapper, go = Path(os.environ["IB_CLAUDE"]), tmp_path / "go"
     whole = wrapper.read_text()
-    wrapper.write_text("#!/bin/sh\nsleep 0.2; exit 9\n")
+    wrapper.write_text(f"#!/bin/sh\nwhile [ ! -e '{go}' ]; do sleep 0.1; done\nexit 9\n")
     assert ib("new-agent", "--name", "w1", "Task\n> finish").code == 0
+    go.touch()
     until(lambda: state(ib, "w1") == "stopped")
     wrapper.write_text(whole)
 

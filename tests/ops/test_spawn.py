@@ -21,6 +21,8 @@ from tests.children import is_alive
 from tests.conftest import Done, git, make_agent, make_repo, run_ib
 from tests.until import until
 
+WHEN_TOLD = "#!/bin/sh\nwhile [ ! -e '{}' ]; do sleep 0.1; done\n"
+
 
 @pytest.fixture
 def client(tmp_path: Path, tmux: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -380,10 +382,12 @@ def test_the_end_of_a_session_is_noted_and_uncommitted_work_reported(ib, repo, c
 
 
 def test_a_client_that_ends_at_once_leaves_a_stopped_agent_with_its_reason(ib, repo, client: Path) -> None:
-    Path(os.environ["IB_CLAUDE"]).write_text("#!/bin/sh\nsleep 0.3; exit 7\n")
+    go = client / "go"
+    Path(os.environ["IB_CLAUDE"]).write_text(WHEN_TOLD.format(go) + "exit 7\n")
 
     assert ib("new-agent", "--name", "w1", "task").code == 0
 
+    go.touch()
     until(lambda: ib("list", "--json").json()[0]["state"] == "stopped")
     assert ib("list", "--json").json()[0]["reason"] == "ended with exit code 7"
 
@@ -494,10 +498,12 @@ def test_an_agent_gives_nobody_more_than_it_has(ib, repo, client: Path) -> None:
 
 
 def test_why_a_client_ended_at_its_start_can_be_seen(ib, repo, client: Path) -> None:
-    Path(os.environ["IB_CLAUDE"]).write_text("#!/bin/sh\nsleep 0.3; echo Cannot be used as root; exit 1\n")
+    go = client / "go"
+    Path(os.environ["IB_CLAUDE"]).write_text(WHEN_TOLD.format(go) + "echo Cannot be used as root; exit 1\n")
 
     assert ib("new-agent", "--name", "foo", "x").code == 0
 
+    go.touch()
     until(lambda: ib("list", "--json").json()[0]["state"] == "stopped")
     assert "Cannot be used as root" in ib("look", "foo").out
     log = Path(repo.agent_dir("foo"), "agent.log")
