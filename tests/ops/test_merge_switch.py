@@ -21,8 +21,9 @@ USER = identity.Caller(identity.PERSON, "user")
 
 
 @pytest.fixture
-def slow(repo: places.Place) -> str:
-    """main has all of the branch `release`; to check that one out takes a while."""
+def slow(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> str:
+    """main has all of the branch `release`; to check that one out takes a while, which is waited for."""
+    monkeypatch.setattr(git_along, "PATIENCE", 20.0)
     git(repo.root, "checkout", "-q", "-b", "release")
     commit(repo.root, "z.dat", "z\n")
     git(repo.root, "checkout", "-q", "main")
