@@ -20,10 +20,10 @@ def state(ib: Callable, name: str) -> str:
 
 
 def heard(fake_claude: Path) -> list[str]:
-    """The prompts that all sessions were given, in their order."""
+    """The prompts that all sessions were given, in their order. A line that is just being written waits."""
     found = []
     for path in sorted(fake_claude.glob("projects/*/*.jsonl")):
-        for line in path.read_text().splitlines():
+        for line in path.read_text().split("\n")[:-1]:
             entry = json.loads(line)
             if entry.get("type") == "user" and isinstance(entry["message"]["content"], str):
                 found.append(entry["message"]["content"])
