@@ -23,7 +23,7 @@ Start = Callable[..., Living]
 RECORDED = ("42", "46", "49", "69", "72")
 DIALOGS = (
     *(f"dialog {name}" for name in ("trust", "trust-a", "bypass")),
-    *(f"screen {version}/{number} 30" for version in ("2.1.197", "2.1.326") for number in RECORDED),
+    *(f"screen {version}/{number} 600" for version in ("2.1.197", "2.1.326") for number in RECORDED),
 )
 
 
