@@ -552,6 +552,7 @@ def test_uninstall_beside_commands_that_write(repo: places.Place, ib: Ib) -> Non
     assert [n for n in range(8) if f"message {n}" not in found] == []
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("options", [("init",), ("init", "--gitignore"), ("uninstall", "--force")])
 def test_killed_at_a_file_operation(
     repo: places.Place, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

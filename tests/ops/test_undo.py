@@ -366,6 +366,7 @@ def busy_agent(root: Path) -> places.Place:
     return place
 
 
+@pytest.mark.timeout(300)
 def test_a_kill_that_is_cut_off_anywhere(room: Path) -> None:
     for place in killed_everywhere(busy_agent, lambda place: close(place, "foo") and None, room):
         recover.everything(place)
@@ -399,6 +400,7 @@ def killed_agent(root: Path) -> places.Place:
     return place
 
 
+@pytest.mark.timeout(300)
 def test_an_undo_that_is_cut_off_anywhere(room: Path) -> None:
     for place in killed_everywhere(killed_agent, lambda place: undo.undo(place, "", silent) and None, room):
         git(place.root, "worktree", "prune")  # as git itself may do at any time
