@@ -208,7 +208,8 @@ def test_it_keeps_still_while_git_works(tracked: places.Place, leaf: str, resize
     assert bool(hide.still(tracked, resize, written + age)) == held
 
 
-def test_a_sync_waits_until_git_is_quiet(tracked: places.Place) -> None:
+def test_a_sync_waits_until_git_is_quiet(tracked: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_files, "QUIET_FOR", 9.0)  # less than `settled` makes it
     hide.hide(tracked)
     append(tracked, LOCAL)
     git(tracked.root, "update-index", "--force-write-index")
