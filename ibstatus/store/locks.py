@@ -64,9 +64,13 @@ class Lock:
         return self.fd >= 0 and disk.has_name(disk.fstat(self.fd), self.path)
 
     def release(self) -> None:
+        """Not by closing alone: what another thread begins at this moment has a copy of it until it is a program."""
         if self.fd >= 0:
             fd, self.fd = self.fd, -1
-            disk.close(fd)
+            try:
+                disk.flock(fd, disk.LOCK_UN)
+            finally:
+                disk.close(fd)
 
 
 def is_held(path: str) -> bool:

@@ -77,6 +77,19 @@ def test_a_lock_file_that_was_replaced_while_waiting(path: str) -> None:
     second.release()
 
 
+def test_what_was_begun_meanwhile_does_not_hold_it_on(path: str) -> None:
+    """Another thread of ours is just beginning a program: until that is there, it has all that we have open."""
+    lock = locks.Lock(path)
+    with lock:
+        held = os.dup(lock.fd)
+    try:
+        assert not locks.is_held(path)
+        assert lock.try_take()
+        lock.release()
+    finally:
+        os.close(held)
+
+
 def test_a_killed_holder_holds_nothing(path: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
