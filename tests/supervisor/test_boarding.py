@@ -208,6 +208,7 @@ def test_a_supervisor_with_another_dsn_makes_room(
 
         assert not daemon.is_running(repo)
         until(lambda: ib("send", "user-claude", "hm", env={"IB_SUPERVISOR": ""}) and daemon.is_running(repo))
+        until(lambda: daemon.holder(repo) not in (None, first))  # it holds the lock first, and signs then
         second = daemon.holder(repo)
         assert second is not None
         assert second.environ()["IB_BOARD_DSN"] == "postgresql://127.0.0.1:1/x"
