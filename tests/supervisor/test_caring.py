@@ -1,14 +1,17 @@
 """What the supervisor types and to whom, with fake-claude in a real tmux: nudges, compactions, limits."""
 
 import json
+import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from ibstatus.model.records import Agent
-from ibstatus.ops import fleet, rouse
+from ibstatus.ops import attention, fleet, rouse
 from ibstatus.rules import nudges
 from ibstatus.rules.duties import Clock
 from ibstatus.store import episodes, inbox, places, states
@@ -172,11 +175,28 @@ def test_what_a_failed_turn_was_told_is_told_again(repo: places.Place, start: Ca
     assert turned.rousing.waiting == {}
 
 
+@contextmanager
+def pressing(terminal: int) -> Iterator[None]:
+    """Somebody presses a key that changes nothing, over and over."""
+    over = threading.Event()
+
+    def press() -> None:
+        while not over.wait(0.1):
+            os.write(terminal, b"\x7f")
+
+    person = threading.Thread(target=press)
+    person.start()
+    try:
+        yield
+    finally:
+        over.set()
+        person.join()
+
+
 def test_nobody_is_typed_to_while_a_person_types(
     repo: places.Place, start: Callable[[str], Living], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A terminal that is attached, with keys that have just come in."""
-    import os
     import pty
     import subprocess
 
@@ -191,7 +211,9 @@ def test_nobody_is_typed_to_while_a_person_types(
         os.write(master, b"\x7f")
         living.idle()
         inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
-        assert rouse.rouse(repo, "w1").state == "draft"
+        with pressing(master):
+            living.until(lambda: attention.is_typing("ib", living.pane))
+            assert rouse.rouse(repo, "w1").state == "draft"
         assert living.prompts() == []
         until(lambda: rouse.rouse(repo, "w1").state == "delivered")
     finally:
