@@ -644,18 +644,21 @@ def test_after_half_an_hour_it_is_idle_with_nobody_doing_anything(server: Server
 
 def test_the_timer_finds_a_folder_of_any_name(server: Server, project: Path, tmp_path: Path) -> None:
     state = tmp_path / 'it\'s #{pid} #(touch BAD) %H%% \\ "$HOME" `touch BAD` é;'
-    session = Session(server, server.pane(), project, XDG_STATE_HOME=str(state)).start().edit()
-    session.stop()
-    path = next(state.glob("ib/titles/*"))
-    with title_files.File(str(path)) as file:
-        stamp = time.time() - titles.DECAY + 1
-        file.memory.known = titles.but(file.memory.known, since=stamp, completed=stamp)
-        file.memory.timer = 0.0
-        file.memory.due = True
-        file.put()
-    session.tell("PostToolBatch", tool_calls=READ)
-    assert server.state("one:") == "COMPLETED"
+    session = Session(server, server.pane(), project, XDG_STATE_HOME=str(state)).start()
 
+    def is_seen_before_its_time() -> bool:
+        session.edit().stop()
+        path = next(state.glob("ib/titles/*"))
+        with title_files.File(str(path)) as file:
+            stamp = time.time() - titles.DECAY + 1
+            file.memory.known = titles.but(file.memory.known, since=stamp, completed=stamp)
+            file.memory.timer = 0.0
+            file.memory.due = True
+            file.put()
+        session.tell("PostToolBatch", tool_calls=READ)
+        return server.state("one:") == "COMPLETED"
+
+    until(is_seen_before_its_time)
     until(lambda: server.state("one:") == "IDLE")
     assert list(tmp_path.rglob("BAD")) == []
 
