@@ -15,7 +15,9 @@ from ibstatus.supervisor.log import Log
 from tests.until import until
 
 
-def test_at_the_end_the_one_that_runs_counts_and_no_other_begins(tmp_path: Path) -> None:
+def test_at_the_end_the_one_that_runs_counts_and_no_other_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     errands, go, told = Errands(Log(str(tmp_path / "log"))), threading.Event(), list[str]()
 
     def slow() -> Done:
@@ -25,7 +27,13 @@ def test_at_the_end_the_one_that_runs_counts_and_no_other_begins(tmp_path: Path)
     errands.add("first", slow)
     until(lambda: errands.running == "first")
     errands.add("second", lambda: lambda: told.append("second"))
-    threading.Timer(0.05, go.set).start()
+    wait = errands.wait
+
+    def let_go(seconds: float) -> None:
+        go.set()
+        wait(seconds)
+
+    monkeypatch.setattr(errands, "wait", let_go)
     errands.close()
 
     assert told == ["first"]
