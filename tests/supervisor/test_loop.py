@@ -444,13 +444,20 @@ def test_a_look_in_the_middle_of_gits_work_takes_it_for_nobodys_hand(
 
 
 def test_after_news_the_snapshot_is_soon_one_that_can_be_relied_on(
-    machine: Machine, repo: places.Place, agent: Callable[..., object]
+    machine: Machine, repo: places.Place, agent: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a file says of its time is too coarse for a look right after it."""
     agent(repo, "a")
     machine.look()
-    spool.note(repo, "a", machine.clock().wall, {"kind": "agent.state", "who": "a", "state": "running", "reason": ""})
-    assert machine.supervisor.look() <= 0.05
+    look, event = machine.supervisor.publisher.look, {"kind": "agent.state", "who": "a", "state": "running"}
+
+    def right_after(past: duties.Past, now: duties.Clock) -> object:
+        spool.note(repo, "a", machine.clock().wall, {**event, "reason": ""})
+        return look(past, now)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(machine.supervisor.publisher, "look", right_after)
+        assert machine.supervisor.look() <= 0.05
 
     until(lambda: machine.supervisor.look() > 0.05 and proof.is_fresh(repo, proof.read(repo)[1], time.time()))
 
