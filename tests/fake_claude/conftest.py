@@ -39,7 +39,8 @@ class Project:
         (self.root / ".claude" / "settings.json").write_text(json.dumps(self.settings))
 
     def fired(self, event: str = "") -> list[dict[str, Any]]:
-        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        """Without the one that is just being written down."""
+        lines = self.log.read_bytes().split(b"\n")[:-1] if self.log.exists() else []
         return [found for found in map(json.loads, filter(None, lines)) if event in ("", found["hook_event_name"])]
 
     def names(self) -> list[str]:
