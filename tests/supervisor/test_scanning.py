@@ -2,15 +2,18 @@
 
 import os
 import signal
+import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from ibstatus.drivers import clients
+from ibstatus.drivers import clients, suspending
+from ibstatus.drivers.tmux_control import Connection, Reply
 from ibstatus.model.records import Agent
 from ibstatus.ops.sight import Target
 from ibstatus.rules import sights
@@ -18,11 +21,21 @@ from ibstatus.rules.duties import Clock
 from ibstatus.rules.screen_rules import Rules
 from ibstatus.rules.screen_states import Shown
 from ibstatus.store import home, places
+from ibstatus.supervisor import scanning
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.scanning import Scanner
 from tests.until import until
 
 Tmux = Callable[..., str]
+
+
+class Patient(Connection):
+    """Where nothing hangs, a slow machine is waited for."""
+
+    patience = 20.0
+
+    def ask(self, commands: Sequence[str], patience: float = 0.0) -> list[Reply] | None:
+        return super().ask(commands, self.patience)
 
 
 class Scan:
@@ -59,19 +72,35 @@ class Scan:
         assert self.captured(5) == 0
 
     def type(self, name: str, text: str) -> None:
-        """Until tmux's clock, which has whole seconds, shows that something has come."""
+        """In another second than what came last: tmux's clock shows that something has come."""
         pane = f"=ittybitty-0-{name}:"
         before = self.tmux("display-message", "-p", "-t", pane, "#{window_activity}")
+        until(lambda: time.time() >= int(before) + 1)
+        self.tmux("send-keys", "-t", pane, text, "Enter")
+        until(lambda: before != self.tmux("display-message", "-p", "-t", pane, "#{window_activity}"))
 
-        def has_come() -> bool:
-            self.tmux("send-keys", "-t", pane, text, "Enter")
-            return before != self.tmux("display-message", "-p", "-t", pane, "#{window_activity}")
+    def is_answered(self, name: str, text: str) -> bool:
+        """Drawn by the terminal, and by `cat`, which may take its time."""
+        return self.tmux("capture-pane", "-p", "-t", f"=ittybitty-0-{name}:").count(text) == 2
 
-        until(has_come)
+    @contextmanager
+    def hanging(self, socket: str = "ib") -> Iterator[None]:
+        """The server there, which is not waited for."""
+        connection = self.scanner.servers[socket].connection
+        assert isinstance(connection, Patient)
+        pid = int(self.tmux("-L", socket, "display-message", "-p", "#{pid}"))
+        os.kill(pid, signal.SIGSTOP)
+        connection.patience = 0.05
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+            connection.patience = Patient.patience
 
 
 @pytest.fixture
 def scan(repo: places.Place, tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scan]:
+    monkeypatch.setattr(scanning, "Connection", Patient)
     made = Scan(repo, tmux)
     yield made
     made.scanner.close()
@@ -106,6 +135,7 @@ def test_only_what_changed_is_captured(scan: Scan, screens: None) -> None:
     assert scan.captured() == 3  # once more: tmux counts whole seconds
     scan.rests()
     scan.type("b", "busy")
+    until(lambda: scan.is_answered("b", "busy"))
     until(lambda: scan.captured() == 1)
     scan.rests()
     assert scan.scanner.sights["b"].shown == Shown("running")
@@ -125,7 +155,7 @@ def test_what_is_drawn_in_the_very_second_of_two_looks_is_seen(scan: Scan, scree
         scan.captured(2)
         before = ask("#{window_activity}")
         scan.tmux("send-keys", "-t", f"=ittybitty-0-{name}:", "busy", "Enter")
-        until(lambda: "busy" in scan.tmux("capture-pane", "-p", "-t", f"=ittybitty-0-{name}:"))
+        until(lambda: scan.is_answered(name, "busy"))
         return before == ask("#{window_activity}")
 
     until(in_one_second)
@@ -175,14 +205,12 @@ def test_one_socket_that_hangs_stops_no_other(scan: Scan, screens: None) -> None
     scan.add("b", socket="two")
     other(scan)
     scan.tick()
-    pid = int(scan.tmux("-L", "two", "display-message", "-p", "#{pid}"))
-    os.kill(pid, signal.SIGSTOP)
     try:
-        assert scan.tick()
-        assert [scan.scanner.sights[name].there for name in ("a", "b")] == [True, None]
-        assert "not answered" in scan.scanner.sights["b"].note
+        with scan.hanging("two"):
+            assert scan.tick()
+            assert [scan.scanner.sights[name].there for name in ("a", "b")] == [True, None]
+            assert "not answered" in scan.scanner.sights["b"].note
     finally:
-        os.kill(pid, signal.SIGCONT)
         scan.tmux("-L", "two", "kill-server")
 
 
@@ -191,12 +219,8 @@ def test_a_hang_that_lasts_is_told_once_more(scan: Scan, screens: None) -> None:
     scan.add("a")
     other(scan)
     scan.rests()
-    pid = int(scan.tmux("display-message", "-p", "#{pid}"))
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with scan.hanging():
         told = [scan.tick(0.9) for _ in range(5)]
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
     assert told == [True, False, False, True, False]
     until(scan.tick)
@@ -299,6 +323,7 @@ def test_one_at_rest_that_stops_right_after_it_has_drawn_is_seen_at_the_first_lo
     shell = psutil.Process(int(scan.tmux("display-message", "-p", "-t", "=ittybitty-0-a:", "#{pane_pid}")))
     until(shell.children)
     shell.children()[0].suspend()
+    until(lambda: suspending.status_of(shell.children()[0].pid) == "T")
     other(scan)
 
     assert scan.tick()
@@ -339,13 +364,9 @@ def test_after_a_hang_every_screen_is_seen_again(scan: Scan, screens: None) -> N
     scan.add("a", published="running")
     other(scan)
     until(lambda: not scan.captured())
-    pid = int(scan.tmux("display-message", "-p", "#{pid}"))
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with scan.hanging():
         assert scan.tick()
         assert scan.scanner.sights["a"].there is None
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
     until(lambda: scan.tick() and scan.scanner.sights["a"].there)
     assert scan.scanner.sights["a"].shown is not None
