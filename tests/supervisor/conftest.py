@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.drivers import daemon
-from ibstatus.ops import init
+from ibstatus.ops import command, init, rouse
 from ibstatus.ops.node import path_of
 from ibstatus.rules import identity, markers, node
 from ibstatus.rules.duties import Clock
@@ -57,6 +57,14 @@ def node_of(place: places.Place) -> dict[str, object] | None:
     except (FileNotFoundError, markers.Malformed):
         return None
     return node.decoded(data[spot.body.start : spot.body.end]) if spot is not None and spot.body is not None else None
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is: who is woken has heard of it."""
+    monkeypatch.setattr(rouse, "SHOWS_WITHIN", 20.0)
+    monkeypatch.setattr(rouse, "TOLD_WITHIN", 20.0)
+    monkeypatch.setattr(command, "STARTS_WITHIN", 20.0)
 
 
 @pytest.fixture
