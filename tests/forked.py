@@ -26,6 +26,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0
 LONGEST = 1 << 22
 KILL, STEP = "KILL", "STEP"  # at the n-th operation of the fault seam; at the n-th step of tests/killed.py
+PATIENT = "PATIENT"  # a hook of titles has so many seconds, and so has its tmux
 AT_START = ("PYTHON", "LC_", "LANG", "TZ")  # what an interpreter looks at once, when it begins
 
 
@@ -188,6 +189,8 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
             from tests import killed
 
             code = killed.program(request["at"], argv)
+        elif request["what"] == PATIENT:
+            code = patient(request["at"], argv)
         elif request["what"]:
             from tests import faults
 
@@ -205,6 +208,16 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
         sys.stderr.flush()
     finally:
         os._exit(code)
+
+
+def patient(seconds: float, argv: list[str]) -> int:
+    from ibstatus import __main__
+    from ibstatus.drivers import window_titles
+    from ibstatus.hooks import entry
+
+    window_titles.run.__defaults__ = (seconds,)
+    entry.LIMIT = dict.fromkeys(entry.LIMIT, 2 * seconds)
+    return __main__.main(argv)
 
 
 def anew(number: int, mode: str) -> TextIO:

@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import ibstatus
 from ibstatus.store import home, places
 
 STUB = Path(ibstatus.__file__).parent / "hooks" / "stub.py"
+PATIENT = Path(__file__).with_name("patient.py")
 
 
 class Answered(NamedTuple):
@@ -33,13 +35,29 @@ class Answered(NamedTuple):
         return str(self.json["hookSpecificOutput"].get("additionalContext", "")) if self.out else ""
 
 
+is_hasty = False
+
+
+@contextmanager
+def hasty() -> Iterator[None]:
+    """Hooks give up in time, as they do in daily life."""
+    global is_hasty
+    is_hasty = True
+    try:
+        yield
+    finally:
+        is_hasty = False
+
+
 def run_hook(
     place: places.Place, name: str, payload: Any, *args: str, project: Path | str | None = None, **env: str
 ) -> Answered:
-    """One event. `payload`: an object, or the bytes themselves. `project`: CLAUDE_PROJECT_DIR, the root by default."""
+    """One event. `payload`: an object, or the bytes themselves. `project`: CLAUDE_PROJECT_DIR, the root by default.
+    In all the time that it needs, unless it is `hasty`."""
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    stub = STUB if is_hasty else PATIENT
     done = subprocess.run(
-        [sys.executable, "-S", "-E", "-I", str(STUB), name, *args],
+        [sys.executable, "-S", "-E", "-I", str(stub), name, *args],
         cwd="/",
         env={**os.environ, "CLAUDE_PROJECT_DIR": str(project or place.root), "CLAUDECODE": "1", **env},
         input=data,

@@ -14,7 +14,7 @@ import ibstatus
 from ibstatus.rules import injection
 from ibstatus.store import atomic, disk, locks, messages, notices, places, queue, ringing, rungs, session_files
 from tests.conftest import make_agent
-from tests.hooks.conftest import Session, run_hook
+from tests.hooks.conftest import Session, hasty, run_hook
 
 
 def notify(place: places.Place, text: str, kind: str = "complete") -> None:
@@ -426,7 +426,7 @@ def test_a_hook_that_is_late_says_so_in_its_log(session: Session) -> None:
     notify(session.place, "one")
     Path(session.place.queue_base).unlink(missing_ok=True)
     Path(session.place.safe_copy(session.place.queue_base)).unlink(missing_ok=True)
-    with locks.Lock(session.place.lock("queue")):  # it has to give the queue its offset, and cannot
+    with hasty(), locks.Lock(session.place.lock("queue")):  # it has to give the queue its offset, and cannot
         assert session.prompt()[:2] == (0, "")
 
     assert "inject-status: Late" in Path(session.place.home, "hooks.log").read_text()

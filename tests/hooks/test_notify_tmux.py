@@ -451,6 +451,7 @@ def test_a_server_that_hangs_is_asked_once_and_told_later(server: Server, projec
     pane = server.pane()
     session = Session(server, pane, project).start().edit()
     server.asked()
+    session.is_hasty = True
     os.kill(int(server.pid), signal.SIGSTOP)
     try:
         session.stop()
@@ -459,6 +460,7 @@ def test_a_server_that_hangs_is_asked_once_and_told_later(server: Server, projec
         left = subprocess.run(["pgrep", "-f", f"{server.socket} source-file"], capture_output=True, check=False).stdout
     finally:
         os.kill(int(server.pid), signal.SIGCONT)
+    session.is_hasty = False
     memory = title_files.read(str(server.memories[0]))
     assert (asked, left, memory.due, memory.known.state) == (1, b"", True, "WORKING")
     with title_files.File(str(server.memories[0])) as file:
@@ -471,11 +473,13 @@ def test_a_server_that_hangs_is_asked_once_and_told_later(server: Server, projec
 
 def test_a_timer_that_a_server_did_not_hear_of_is_set_later(server: Server, project: Path) -> None:
     session = Session(server, server.pane(), project).start().edit()
+    session.is_hasty = True
     os.kill(int(server.pid), signal.SIGSTOP)
     try:
         session.stop()
     finally:
         os.kill(int(server.pid), signal.SIGCONT)
+    session.is_hasty = False
     memory = title_files.read(str(server.memories[0]))
     assert (memory.due, memory.timer) == (True, 0.0)
     path = aged(server, titles.DECAY - 1)
@@ -782,6 +786,7 @@ def test_an_event_that_must_wait_for_others_is_not_lost(server: Server, project:
     assert server.state("one:") == "COMPLETED"
 
 
+@pytest.mark.timeout(300)
 def test_a_thousand_events_of_four_panes(live: Server, tmp_path: Path) -> None:
     """Several hooks at once, also of one pane: the last state is right, nothing flickers, nobody else is touched."""
     panes = [live.pane(), live.window(), live.window()]

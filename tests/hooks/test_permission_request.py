@@ -11,7 +11,7 @@ import pytest
 from ibstatus.rules import requests
 from ibstatus.store import asking, disk, events, places, questions, standing
 from tests.conftest import make_agent
-from tests.hooks.conftest import Answered, run_hook
+from tests.hooks.conftest import Answered, hasty, run_hook
 from tests.hooks.payloads import ALL, ident, recorded
 
 ASK = recorded("PermissionRequest.AskUserQuestion")
@@ -200,7 +200,8 @@ def test_a_lock_that_somebody_holds_does_not_hold_up_the_session(entered: places
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
 
-        told = message(request(entered, lead, ASK))
+        with hasty():
+            told = message(request(entered, lead, ASK))
     finally:
         os.close(fd)
 

@@ -86,7 +86,9 @@ class Server:
 
 
 class Session:
-    """One session of the client in a pane."""
+    """One session of the client in a pane. `is_hasty`: its hooks give tmux up in time, as they do in daily life."""
+
+    is_hasty = False
 
     def __init__(self, server: Server, pane: str, project: Path | str, name: str = "s1", **env: str) -> None:
         self.server = server
@@ -130,7 +132,8 @@ class Session:
     def told(
         self, name: str, what: str = "", at: int = 0, *, args: tuple[str, ...] = (), **more: Any
     ) -> tuple[int, bytes, bytes]:
-        """As a process that is forked; `what` and `at` arm the fault seam in it."""
+        """As a process that is forked; `what` and `at` arm the fault seam in it. Else it has the time that it needs."""
+        what, at = (what, at) if what or self.is_hasty else (forked.PATIENT, 20)
         data = json.dumps(self.payload(name, **more)).encode()
         return forked.run(["hooks", "notify-tmux", *args], "/", self.environment(), data, what, at)
 
