@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import daemon
+from ibstatus.drivers import daemon, git_count
 from ibstatus.ops import command, init, rouse
 from ibstatus.ops.node import path_of
 from ibstatus.rules import identity, markers, node
@@ -61,10 +61,11 @@ def node_of(place: places.Place) -> dict[str, object] | None:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is: who is woken has heard of it."""
+    """However busy the machine is: who is woken has heard of it, and commits are counted."""
     monkeypatch.setattr(rouse, "SHOWS_WITHIN", 20.0)
     monkeypatch.setattr(rouse, "TOLD_WITHIN", 20.0)
     monkeypatch.setattr(command, "STARTS_WITHIN", 20.0)
+    monkeypatch.setattr(git_count, "PATIENCE", 20.0)
 
 
 @pytest.fixture
