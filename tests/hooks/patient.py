@@ -13,4 +13,8 @@ if sys.argv[1:2] == ["permission-request"]:
     from ibstatus.hooks import permission_request
 
     permission_request.PATIENCE = PATIENCE
+if sys.argv[1:2] == ["notify-tmux"]:
+    from ibstatus.drivers import window_titles
+
+    window_titles.run.__defaults__ = (PATIENCE / 2,)
 entry.main(sys.argv[1:])

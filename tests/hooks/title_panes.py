@@ -8,11 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import ibstatus
 from tests import forked
 from tests.hooks.payloads import recorded
 
-STUB = Path(ibstatus.__file__).parent / "hooks" / "stub.py"
+STUB = Path(__file__).with_name("patient.py")
 FIELDS = "#{window_id}\t#{window_name}\t#{automatic-rename}"
 
 

@@ -12,7 +12,7 @@ from ibstatus.ops.node import path_of
 from ibstatus.rules import identity, markers, node
 from ibstatus.rules.duties import Clock
 from ibstatus.store import home, locks, places
-from ibstatus.supervisor import loop
+from ibstatus.supervisor import loop, noticing
 from ibstatus.supervisor.log import Log
 from tests.conftest import git
 
@@ -66,6 +66,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rouse, "TOLD_WITHIN", 20.0)
     monkeypatch.setattr(command, "STARTS_WITHIN", 20.0)
     monkeypatch.setattr(git_count, "PATIENCE", 20.0)
+    monkeypatch.setattr(noticing, "COUNTING", 20.0)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from ibstatus.store import home, places, spool
 from ibstatus.supervisor.watching import Watching
 
-LONG = 5.0
+LONG = 20.0
 
 
 @pytest.fixture
