@@ -25,7 +25,7 @@ from ibstatus.store import exclude, places, user_file
 UPDATES, RESIZE_EVERY = 1000, 50
 ROUNDS = 20
 PAUSE = 0.01
-QUIET_FOR = 0.2  # the supervisor keeps still ten times as long after git has been at work
+QUIET_FOR = 0.2  # at least; the supervisor keeps still ten times as long after git has been at work
 PHASES = 0.4  # a scene may begin at any moment between two resizes
 FIXED = {f"GIT_{role}_DATE": "2026-01-01T00:00:00Z" for role in ("AUTHOR", "COMMITTER")}
 TEXT = "".join(f"line {number} of the user's own text\n" for number in range(60))
@@ -116,6 +116,16 @@ def resolved(text: str) -> str:
     return "".join(line for line in text.splitlines(True) if not line.startswith(("<<<<<<<", "=======", ">>>>>>>")))
 
 
+def quiet_for(side: Side) -> float:
+    """Longer than from one step to the next, in which both sides are looked at, however slow git is here."""
+    looks = []
+    for _ in range(3):
+        began = time.monotonic()
+        side.seen()
+        looks.append(time.monotonic() - began)
+    return max(QUIET_FOR, 4 * max(looks))
+
+
 @contextmanager
 def sides(local: bool) -> Iterator[tuple[Side, Side, "subprocess.Popen[str]"]]:
     """(the one with us, the same without us, the writer in the first)."""
@@ -132,7 +142,7 @@ def sides(local: bool) -> Iterator[tuple[Side, Side, "subprocess.Popen[str]"]]:
         with_us.git("commit", "-q", "-m", "start")
         twin = str(Path(place.root).parent / "without" / "repo")
         shutil.copytree(place.root, twin, symlinks=True)
-        argv = [sys.executable, "-m", "tests.gitwriter", place.root, str(PAUSE), str(QUIET_FOR)]
+        argv = [sys.executable, "-m", "tests.gitwriter", place.root, str(PAUSE), str(quiet_for(with_us))]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         writer = subprocess.Popen(argv, env=with_path(), cwd=place.root, **pipes)  # type: ignore[call-overload]
         assert writer.stdout.readline() == "ready\n"
