@@ -59,7 +59,7 @@ def run_out(board: Board, id: str = "it") -> None:
     """As if the quarter of an hour were nearly over."""
     task = known(board, id)
     assert task.claimed_by is not None
-    board.beat(Fence(task.id, task.claimed_by, task.attempt), 5.0)
+    board.beat(Fence(task.id, task.claimed_by, task.attempt), 60.0)
 
 
 def letters(place: places.Place) -> list[str]:
