@@ -26,7 +26,6 @@ PROJECT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0
 LONGEST = 1 << 22
 KILL, STEP = "KILL", "STEP"  # at the n-th operation of the fault seam; at the n-th step of tests/killed.py
-PATIENT = "PATIENT"  # a hook of titles has so many seconds, and so has its tmux
 AT_START = ("PYTHON", "LC_", "LANG", "TZ")  # what an interpreter looks at once, when it begins
 
 
@@ -84,10 +83,10 @@ def can_run(env: dict[str, str]) -> bool:
 
 
 def run(
-    argv: list[str], cwd: str, env: dict[str, str], given: bytes | None, what: str = "", at: int = 0
+    argv: list[str], cwd: str, env: dict[str, str], given: bytes | None, what: str = "", at: int = 0, patience: int = 0
 ) -> tuple[int, bytes, bytes]:
     """(exit code, negative for a signal; stdout; stderr). Pipes are read to their end, as subprocess does it."""
-    request = {"argv": argv, "cwd": cwd, "env": env, "what": what, "at": at}
+    request = {"argv": argv, "cwd": cwd, "env": env, "what": what, "at": at, "patience": patience}
     with tempfile.TemporaryFile() as stdin:
         null = os.open(os.devnull, os.O_RDONLY)
         if given is not None:
@@ -185,12 +184,12 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
         tempfile.tempdir = None
         argv = request["argv"]
         sys.argv = ["ib", *argv]
+        if request["patience"]:
+            be_patient(request["patience"])
         if request["what"] == STEP:
             from tests import killed
 
             code = killed.program(request["at"], argv)
-        elif request["what"] == PATIENT:
-            code = patient(request["at"], argv)
         elif request["what"]:
             from tests import faults
 
@@ -210,14 +209,13 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
         os._exit(code)
 
 
-def patient(seconds: float, argv: list[str]) -> int:
-    from ibstatus import __main__
+def be_patient(seconds: float) -> None:
+    """A hook of titles waits so long for tmux."""
     from ibstatus.drivers import window_titles
     from ibstatus.hooks import entry
 
     window_titles.run.__defaults__ = (seconds,)
     entry.LIMIT = dict.fromkeys(entry.LIMIT, 2 * seconds)
-    return __main__.main(argv)
 
 
 def anew(number: int, mode: str) -> TextIO:

@@ -131,10 +131,10 @@ class Session:
     def told(
         self, name: str, what: str = "", at: int = 0, *, args: tuple[str, ...] = (), **more: Any
     ) -> tuple[int, bytes, bytes]:
-        """As a process that is forked; `what` and `at` arm the fault seam in it. Else it has the time that it needs."""
-        what, at = (what, at) if what or self.is_hasty else (forked.PATIENT, 20)
+        """As a process that is forked; `what` and `at` arm the fault seam in it."""
+        patience = 0 if self.is_hasty else 20
         data = json.dumps(self.payload(name, **more)).encode()
-        return forked.run(["hooks", "notify-tmux", *args], "/", self.environment(), data, what, at)
+        return forked.run(["hooks", "notify-tmux", *args], "/", self.environment(), data, what, at, patience)
 
     def start(self, **more: Any) -> "Session":
         return self.tell("SessionStart.startup", **more)
