@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.drivers import daemon, git_count
-from ibstatus.ops import command, init, rouse
+from ibstatus.ops import init
 from ibstatus.ops.node import path_of
 from ibstatus.rules import identity, markers, node
 from ibstatus.rules.duties import Clock
@@ -15,8 +15,9 @@ from ibstatus.store import home, locks, places
 from ibstatus.supervisor import loop, noticing
 from ibstatus.supervisor.log import Log
 from tests.conftest import git
+from tests.patience import LONG
 
-PERSON = identity.Caller(identity.PERSON, "user") if hasattr(identity, "PERSON") else None
+PERSON = identity.Caller(identity.PERSON, "user")
 
 
 class Machine:
@@ -61,12 +62,9 @@ def node_of(place: places.Place) -> dict[str, object] | None:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is: who is woken has heard of it, and commits are counted."""
-    monkeypatch.setattr(rouse, "SHOWS_WITHIN", 20.0)
-    monkeypatch.setattr(rouse, "TOLD_WITHIN", 20.0)
-    monkeypatch.setattr(command, "STARTS_WITHIN", 20.0)
-    monkeypatch.setattr(git_count, "PATIENCE", 20.0)
-    monkeypatch.setattr(noticing, "COUNTING", 20.0)
+    """However busy the machine is, commits are counted."""
+    monkeypatch.setattr(git_count, "PATIENCE", LONG)
+    monkeypatch.setattr(noticing, "COUNTING", LONG)
 
 
 @pytest.fixture
