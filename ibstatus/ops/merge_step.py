@@ -156,7 +156,9 @@ def having(place: places.Place, ref: str) -> list[str]:
 
 def latecomers(place: places.Place, ref: str, known: list[str]) -> list[str]:
     """Who has checked the branch out while it moved, and may have its old files."""
-    git_along.at_work(of_the_user(place))
+    theirs = of_the_user(place)
+    git_along.at_work(theirs)
+    git_strays.let_switch(theirs)
     return [path for path in having(place, ref) if path not in known]
 
 

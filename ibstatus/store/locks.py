@@ -69,6 +69,8 @@ class Lock:
             fd, self.fd = self.fd, -1
             try:
                 disk.flock(fd, disk.LOCK_UN)
+            except OSError:
+                pass  # closing it is as good but for that copy
             finally:
                 disk.close(fd)
 

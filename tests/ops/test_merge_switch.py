@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_along, git_refs
+from ibstatus.drivers import git_along, git_refs, git_strays
 from ibstatus.ops import merge, merge_back, recover
 from ibstatus.rules import identity
 from ibstatus.store import home, operations, places
@@ -42,6 +42,42 @@ def switching(repo: places.Place, branch: str = "release") -> "subprocess.Popen[
     running = subprocess.Popen(["git", "checkout", "-q", branch], cwd=repo.root)
     until(begun.exists)
     return running
+
+
+def written(repo: places.Place, branch: str) -> "subprocess.Popen[bytes]":
+    """As `switching`, a moment later: the index is written, its lock is gone, and HEAD is not there yet."""
+    hook, there = Path(repo.common, "hooks/post-index-change"), Path(repo.common, "there")
+    hook.write_text(f"#!/bin/sh\nrm {hook}; : > {there}; sleep 0.6\n")
+    hook.chmod(0o755)
+    running = subprocess.Popen(["git", "checkout", "-q", branch], cwd=repo.root)
+    until(there.exists)
+    return running
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["merge", "undo"])
+def test_who_has_let_go_of_the_index_and_has_the_branch_a_moment_later(
+    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch, back: bool
+) -> None:
+    monkeypatch.setattr(git_strays, "PATIENCE", 20.0)
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    before = tip(repo.root, "main")
+    git(repo.root, "checkout", "-q", "-b", "release")
+    wish = merge.Wish("w", "main", "", repo.root)
+    if back:
+        assert merge.merge(repo, USER, wish, lambda lines: True, print)
+        facts = {"ref": "refs/heads/main", "before": before, "after": tip(repo.root, "main"), "checkouts": []}
+
+    running = written(repo, "main")
+    if back:
+        merge_back.take_back(repo, facts, print)
+    else:
+        assert merge.merge(repo, USER, wish, lambda lines: True, print)
+
+    assert running.wait(30) == 0
+    assert git(repo.root, "symbolic-ref", "HEAD") == "refs/heads/main\n"
+    assert (tip(repo.root, "main") == before) == back
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
+    assert Path(repo.root, "a.txt").exists() != back
 
 
 def test_a_merge_moves_only_the_branch_that_it_names(repo: places.Place, agent: Agent, slow: str) -> None:
