@@ -83,10 +83,10 @@ def can_run(env: dict[str, str]) -> bool:
 
 
 def run(
-    argv: list[str], cwd: str, env: dict[str, str], given: bytes | None, what: str = "", at: int = 0, patience: int = 0
+    argv: list[str], cwd: str, env: dict[str, str], given: bytes | None, what: str = "", at: int = 0, patient: str = ""
 ) -> tuple[int, bytes, bytes]:
     """(exit code, negative for a signal; stdout; stderr). Pipes are read to their end, as subprocess does it."""
-    request = {"argv": argv, "cwd": cwd, "env": env, "what": what, "at": at, "patience": patience}
+    request = {"argv": argv, "cwd": cwd, "env": env, "what": what, "at": at, "patient": patient}
     with tempfile.TemporaryFile() as stdin:
         null = os.open(os.devnull, os.O_RDONLY)
         if given is not None:
@@ -184,8 +184,10 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
         tempfile.tempdir = None
         argv = request["argv"]
         sys.argv = ["ib", *argv]
-        if request["patience"]:
-            be_patient(request["patience"])
+        if request["patient"]:
+            from tests.hooks.patient import be_patient
+
+            be_patient(request["patient"])
         if request["what"] == STEP:
             from tests import killed
 
@@ -207,15 +209,6 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
         sys.stderr.flush()
     finally:
         os._exit(code)
-
-
-def be_patient(seconds: float) -> None:
-    """A hook of titles waits so long for tmux."""
-    from ibstatus.drivers import window_titles
-    from ibstatus.hooks import entry
-
-    window_titles.run.__defaults__ = (seconds,)
-    entry.LIMIT = dict.fromkeys(entry.LIMIT, 2 * seconds)
 
 
 def anew(number: int, mode: str) -> TextIO:

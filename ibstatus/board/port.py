@@ -35,7 +35,7 @@ class Gone(IbError):
 
 
 class Broken(Gone):
-    """In the midst of a call: what that was to change may be changed, or not."""
+    """In the midst of a call: if that was to change something, it may be changed, or not."""
 
 
 class Board(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ibstatus.drivers import git_along, git_checkouts, git_refs, git_strays, git_unwind
+from ibstatus.drivers import git_along, git_checkouts, git_refs, git_strays, git_switching, git_unwind
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import forecast
 from ibstatus.ops.forecast import Plan
@@ -158,7 +158,7 @@ def latecomers(place: places.Place, ref: str, known: list[str]) -> list[str]:
     """Who has checked the branch out while it moved, and may have its old files."""
     theirs = of_the_user(place)
     git_along.at_work(theirs)
-    git_strays.let_switch(theirs)
+    git_switching.let(theirs)
     return [path for path in having(place, ref) if path not in known]
 
 

@@ -51,7 +51,7 @@ class Lock:
                 try:
                     held = not shared(fd)
                 finally:
-                    disk.close(fd)
+                    let_go(fd)
                 if held:
                     return False
             except BaseException:
@@ -64,15 +64,9 @@ class Lock:
         return self.fd >= 0 and disk.has_name(disk.fstat(self.fd), self.path)
 
     def release(self) -> None:
-        """Not by closing alone: what another thread begins at this moment has a copy of it until it is a program."""
         if self.fd >= 0:
             fd, self.fd = self.fd, -1
-            try:
-                disk.flock(fd, disk.LOCK_UN)
-            except OSError:
-                pass  # closing it is as good but for that copy
-            finally:
-                disk.close(fd)
+            let_go(fd)
 
 
 def is_held(path: str) -> bool:
@@ -83,6 +77,16 @@ def is_held(path: str) -> bool:
         return False
     try:
         return not shared(fd)
+    finally:
+        let_go(fd)
+
+
+def let_go(fd: int) -> None:
+    """Not by closing alone: what another thread begins at this moment has a copy of it until it is a program."""
+    try:
+        disk.flock(fd, disk.LOCK_UN)
+    except OSError:
+        pass  # closing it is as good, but for that copy
     finally:
         disk.close(fd)
 

@@ -114,7 +114,7 @@ def test_what_others_write_is_told_too(board: Board, psql: Foreign) -> None:
 
     assert told(board, seq) == ["task_ready x", "task_claimed old", "task_done old", "task_ready child"]
     assert bell.wait(20)
-    until(lambda: not bell.wait(0))
+    until(lambda: not bell.wait(0))  # one for each that was told
     bell.close()
 
 

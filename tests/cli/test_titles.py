@@ -21,6 +21,7 @@ from ibstatus.ops import title_widths, titles
 from ibstatus.rules import title_glyphs
 from ibstatus.store import places
 from tests.conftest import Done, run_ib
+from tests.patience import LONG
 from tests.until import until
 
 Ib = Callable[..., Done]
@@ -211,7 +212,7 @@ class Terminal:
     def run(self, *args: str, **env: str) -> int:
         """Until it has ended."""
         process = subprocess.Popen(
-            [sys.executable, "-c", RUN.format(patience=20.0 if self.width else 1.0), *args],
+            [sys.executable, "-c", RUN.format(patience=LONG if self.width else 1.0), *args],
             stdin=self.slave,
             stdout=self.slave,
             stderr=subprocess.PIPE,

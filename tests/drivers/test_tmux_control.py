@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from ibstatus.drivers import own_processes, tmux_gate
 from ibstatus.drivers import tmux as driver
 from ibstatus.drivers.tmux_control import PART, Connection, Reading, Reply
+from tests.patience import LONG
 from tests.until import seen_within, until
 
 Tmux = Callable[..., str]
-PATIENT = 20.0  # where nothing hangs, a slow machine is waited for
 NAMES = 'list-panes -a -F "#{session_name}\t#{pane_id}"'
 
 
@@ -31,7 +31,7 @@ def connection(tmux: Tmux) -> Iterator[Connection]:
 
 
 def names(connection: Connection) -> list[str]:
-    replies = connection.ask([NAMES], PATIENT)
+    replies = connection.ask([NAMES], LONG)
     assert replies is not None
     return [line.split("\t")[0] for line in replies[0].data.decode().splitlines()] if replies else []
 
@@ -40,7 +40,7 @@ def test_many_commands_at_once(tmux: Tmux, connection: Connection) -> None:
     tmux("new-session", "-d", "-s", "a", "printf '%%end 1 2 1\\n%%begin 1 2 1\\nünï'; exec cat")
     until(lambda: "ünï" in tmux("capture-pane", "-p", "-t", "=a:"))
     commands = [NAMES, "capture-pane -p -t =a:", "capture-pane -p -t %99", "display-message -p done"]
-    replies = connection.ask(commands, PATIENT)
+    replies = connection.ask(commands, LONG)
 
     assert replies is not None
     assert [reply.ok for reply in replies] == [True, True, False, True]
@@ -71,7 +71,7 @@ def test_it_goes_after_kill_9(tmux: Tmux) -> None:
     tmux("new-session", "-d", "-s", "a", "exec cat")
     code = (
         "from ibstatus.drivers.tmux_control import Connection; import os;"
-        f"assert Connection('ib', 'k').ask(['list-sessions'], {PATIENT}); os.kill(os.getpid(), 9)"
+        f"assert Connection('ib', 'k').ask(['list-sessions'], {LONG}); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False)
 
@@ -93,7 +93,7 @@ def test_no_server_is_not_started_and_no_error(tmux: Tmux, connection: Connectio
 
 def test_a_server_that_hangs_is_left_alone_and_asked_again(tmux: Tmux, connection: Connection) -> None:
     tmux("new-session", "-d", "-s", "a", "exec cat")
-    assert connection.ask([NAMES], PATIENT)
+    assert connection.ask([NAMES], LONG)
     pid = int(tmux("display-message", "-p", "#{pid}"))
     os.kill(pid, signal.SIGSTOP)
     try:
@@ -137,7 +137,7 @@ def test_replies_come_whole_however_they_are_cut(texts: list[bytes], size: int) 
 def test_a_reply_has_the_second_of_tmux(tmux: Tmux, connection: Connection) -> None:
     tmux("new-session", "-d", "-s", "a", "exec cat")
     drawn = 'list-panes -a -f "#{==:#{session_name},a}" -F "#{window_activity}"'
-    replies = connection.ask([drawn], PATIENT)
+    replies = connection.ask([drawn], LONG)
 
     assert replies is not None
     assert replies[0].second >= replies[0].data.decode().strip() > "1"
@@ -147,21 +147,21 @@ def test_a_reply_has_the_second_of_tmux(tmux: Tmux, connection: Connection) -> N
 def test_a_stream_that_is_left_or_cut_in_the_middle_harms_nothing(tmux: Tmux, connection: Connection) -> None:
     tmux("new-session", "-d", "-s", "a", "exec cat")
     numbered = [f"display-message -p {number}" for number in range(3 * PART + 5)]
-    whole = connection.stream(numbered, PATIENT)
+    whole = connection.stream(numbered, LONG)
     assert whole is not None
     assert [int(reply.data) for reply in whole] == list(range(len(numbered)))
 
-    left = connection.stream(numbered, PATIENT)
+    left = connection.stream(numbered, LONG)
     assert left is not None
     for reply in left:
         assert reply.ok
         break
     del left, reply
-    answered = connection.ask(["display-message -p next"], PATIENT)
+    answered = connection.ask(["display-message -p next"], LONG)
     assert answered is not None
     assert [reply[:2] for reply in answered] == [(True, b"next\n")]
 
-    cut = connection.stream(numbered, PATIENT)
+    cut = connection.stream(numbered, LONG)
     assert cut is not None
     found = [next(iter(cut))]
     tmux("kill-server")
@@ -188,7 +188,7 @@ def test_a_server_survives_those_who_come_and_go(tmux: Tmux) -> None:
     try:
         for _ in range(25):
             made = Connection("ib", "test")
-            until(lambda made=made: made.ask(["list-sessions"] * 3, PATIENT))
+            until(lambda made=made: made.ask(["list-sessions"] * 3, LONG))
             made.close()
     finally:
         stop.set()
@@ -283,7 +283,7 @@ def test_a_sweep_disturbs_no_answer(tmux: Tmux, connection: Connection, monkeypa
     connection.sweep(0.1)
     os.kill(server, signal.SIGCONT)
     commands = [f"display-message -p {number}" for number in range(150)]
-    replies = connection.stream(commands, PATIENT)
+    replies = connection.stream(commands, LONG)
     assert replies is not None
     assert [reply.data for reply in replies] == [b"%d\n" % number for number in range(150)]
 
@@ -300,7 +300,7 @@ def test_a_sweep_disturbs_no_answer(tmux: Tmux, connection: Connection, monkeypa
 def held_by_another() -> subprocess.Popen[str]:
     code = (
         "from ibstatus.drivers.tmux_control import Connection; c = Connection('ib', 'test');"
-        f"assert c.ask(['list-sessions'], {PATIENT}); print('there', flush=True); input()"
+        f"assert c.ask(['list-sessions'], {LONG}); print('there', flush=True); input()"
     )
     held = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert held.stdout is not None

@@ -2,19 +2,27 @@
 
 import sys
 
-sys.path.insert(0, __file__[: -len("/tests/hooks/patient.py")])
-
-from ibstatus.hooks import entry
-
 PATIENCE = 50.0
 
-entry.LIMIT = dict.fromkeys(entry.LIMIT, PATIENCE)
-if sys.argv[1:2] == ["permission-request"]:
-    from ibstatus.hooks import permission_request
 
-    permission_request.PATIENCE = PATIENCE
-if sys.argv[1:2] == ["notify-tmux"]:
-    from ibstatus.drivers import window_titles
+def be_patient(hook: str) -> None:
+    """In this process; loads no more than the hook does."""
+    from ibstatus.hooks import entry
 
-    window_titles.run.__defaults__ = (PATIENCE / 2,)
-entry.main(sys.argv[1:])
+    entry.LIMIT = dict.fromkeys(entry.LIMIT, PATIENCE)
+    if hook == "permission-request":
+        from ibstatus.hooks import permission_request
+
+        permission_request.PATIENCE = PATIENCE
+    if hook == "notify-tmux":
+        from ibstatus.drivers import window_titles
+
+        window_titles.run.__defaults__ = (PATIENCE / 2,)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, __file__[: -len("/tests/hooks/patient.py")])
+    be_patient("".join(sys.argv[1:2]))
+    from ibstatus.hooks import entry
+
+    entry.main(sys.argv[1:])

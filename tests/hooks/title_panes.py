@@ -132,9 +132,9 @@ class Session:
         self, name: str, what: str = "", at: int = 0, *, args: tuple[str, ...] = (), **more: Any
     ) -> tuple[int, bytes, bytes]:
         """As a process that is forked; `what` and `at` arm the fault seam in it."""
-        patience = 0 if self.is_hasty else 20
+        patient = "" if self.is_hasty else "notify-tmux"
         data = json.dumps(self.payload(name, **more)).encode()
-        return forked.run(["hooks", "notify-tmux", *args], "/", self.environment(), data, what, at, patience)
+        return forked.run(["hooks", "notify-tmux", *args], "/", self.environment(), data, what, at, patient)
 
     def start(self, **more: Any) -> "Session":
         return self.tell("SessionStart.startup", **more)

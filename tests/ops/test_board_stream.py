@@ -3,13 +3,14 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from typing import Any
 
 import pytest
 
 from ibstatus.board import opening
-from ibstatus.board.port import Board
+from ibstatus.board.port import Board, Gone
 from ibstatus.board.steady import Steady
 from ibstatus.model.board import Event
 from ibstatus.ops.board import stream
@@ -81,6 +82,43 @@ def test_a_board_that_was_made_anew_is_told_from_its_beginning_at_once(
 
     assert told == ["first", "other", "last"]
     assert said[-1] == stream.ANEW
+
+
+class Breaking:
+    """A board that is lost while its events are asked for, and another one is there when it is opened again."""
+
+    def __init__(self, board: Board, at: int, exchange: Callable[[], None]) -> None:
+        self.board, self.left, self.exchange = board, at, exchange
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.board, name)
+
+    def events(self, *args: Any) -> Sequence[Event]:
+        self.left -= 1
+        if self.left == 0:
+            self.exchange()
+            raise Gone("The server went away")
+        return self.board.events(*args)
+
+
+@pytest.mark.parametrize(("since", "at", "before"), [(0, 2, ""), (0, 3, "ab"), (1, 2, ""), (1, 3, "b")])
+def test_one_that_breaks_in_the_midst_and_is_another_then(repo: places.Place, since: int, at: int, before: str) -> None:
+    for names, path in ((("x", "y", "z", "last"), repo.board + ".other"), (("a", "b"), repo.board + ".first")):
+        with closing(opened(repo)) as made:
+            for name in names:
+                add(made, name)
+        os.rename(repo.board, path)
+    os.rename(path, repo.board)
+    boards = [lambda: opened(repo), lambda: Breaking(opened(repo), at, exchange)]
+
+    def exchange() -> None:
+        os.rename(repo.board + ".other", repo.board)
+
+    said, told, thread = watching(lambda: (boards.pop() if len(boards) > 1 else boards[0])(), since)
+    thread.join(60)
+
+    assert told == [*before, "x", "y", "z", "last"]
+    assert stream.ANEW in said
 
 
 def test_a_board_that_was_put_back_is_heard_from_there_on(

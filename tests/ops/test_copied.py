@@ -27,7 +27,9 @@ SERVER = "0123456789abcdef"
 def copied(place: places.Place, name: str = "copy") -> places.Place:
     """As `cp -a` does it; once more where a file that an agent had just made was gone again before it was copied."""
     target = Path(place.root).parent / name
-    while subprocess.run(["cp", "-a", place.root, str(target)], check=False).returncode:
+    for left in reversed(range(5)):
+        if subprocess.run(["cp", "-a", place.root, str(target)], check=not left).returncode == 0:
+            break
         shutil.rmtree(target)
     return places.find(str(target))
 

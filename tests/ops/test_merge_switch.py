@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_along, git_refs, git_strays
+from ibstatus.drivers import git_along, git_refs, git_switching
 from ibstatus.ops import merge, merge_back, recover
 from ibstatus.rules import identity
 from ibstatus.store import home, operations, places
 from tests.conftest import git
 from tests.gitwork import commit, state, tip
+from tests.patience import LONG
 from tests.until import until
 
 pytestmark = pytest.mark.usefixtures("tmux")
@@ -23,7 +24,7 @@ USER = identity.Caller(identity.PERSON, "user")
 @pytest.fixture
 def slow(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> str:
     """main has all of the branch `release`; to check that one out takes a while, which is waited for."""
-    monkeypatch.setattr(git_along, "PATIENCE", 20.0)
+    monkeypatch.setattr(git_along, "PATIENCE", LONG)
     git(repo.root, "checkout", "-q", "-b", "release")
     commit(repo.root, "z.dat", "z\n")
     git(repo.root, "checkout", "-q", "main")
@@ -58,7 +59,7 @@ def written(repo: places.Place, branch: str) -> "subprocess.Popen[bytes]":
 def test_who_has_let_go_of_the_index_and_has_the_branch_a_moment_later(
     repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch, back: bool
 ) -> None:
-    monkeypatch.setattr(git_strays, "PATIENCE", 20.0)
+    monkeypatch.setattr(git_switching, "PATIENCE", LONG)
     commit(agent(repo, "w"), "a.txt", "hi\n")
     before = tip(repo.root, "main")
     git(repo.root, "checkout", "-q", "-b", "release")

@@ -15,6 +15,7 @@ from ibstatus.drivers import tmux as driver
 from ibstatus.ops import session, stop
 from ibstatus.store import home, meta, places
 from tests.children import is_alive
+from tests.patience import LONG
 from tests.until import until
 
 CLIENT = """
@@ -64,7 +65,7 @@ def alive(pids: list[int]) -> list[int]:
 def test_the_client_says_goodbye_and_all_of_it_is_gone(
     repo: places.Place, start: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "PATIENCE", 20.0)
+    monkeypatch.setattr(ending, "PATIENCE", LONG)
     monkeypatch.setattr(ending, "end", partial(ending.end, launchers=3.0))
     pids = start("foo")
     said: list[str] = []

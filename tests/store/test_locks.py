@@ -77,6 +77,28 @@ def test_a_lock_file_that_was_replaced_while_waiting(path: str) -> None:
     second.release()
 
 
+def test_what_was_begun_while_one_looked_does_not_hold_it(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    locks.Lock(path).__enter__().release()
+    copies, close = list[int](), disk.close
+
+    def copied(fd: int) -> None:
+        copies.append(os.dup(fd))
+        close(fd)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "close", copied)
+        assert not locks.is_held(path)
+    try:
+        with locks.Lock(path) as lock:
+            assert lock.is_mine()
+        lock = locks.Lock(path)
+        assert lock.try_take()
+        lock.release()
+    finally:
+        for fd in copies:
+            os.close(fd)
+
+
 def test_what_was_begun_meanwhile_does_not_hold_it_on(path: str) -> None:
     """Another thread of ours is just beginning a program: until that is there, it has all that we have open."""
     lock = locks.Lock(path)

@@ -24,6 +24,7 @@ from ibstatus.store import home, places
 from ibstatus.supervisor import scanning
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.scanning import Scanner
+from tests.patience import LONG
 from tests.until import until
 
 Tmux = Callable[..., str]
@@ -32,7 +33,7 @@ Tmux = Callable[..., str]
 class Patient(Connection):
     """Where nothing hangs, a slow machine is waited for."""
 
-    patience = 20.0
+    patience = LONG
 
     def ask(self, commands: Sequence[str], patience: float = 0.0) -> list[Reply] | None:
         return super().ask(commands, self.patience)

@@ -8,8 +8,7 @@ import pytest
 
 from ibstatus.store import home, places, spool
 from ibstatus.supervisor.watching import Watching
-
-LONG = 20.0
+from tests.patience import LONG
 
 
 @pytest.fixture

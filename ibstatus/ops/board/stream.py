@@ -33,17 +33,17 @@ def follow(steady: Steady, wanted: Wanted, tell: Callable[[Event], None], begun:
             f"--since {seq} is ahead of the board, whose last event is {last}", hint="was it made anew? --since 0"
         )
     begun(seq)
-    known, openings, complaint = mark(steady, seq), steady.openings, ""
+    known, openings, complaint = at(steady, 1), steady.openings, ""
     while True:
         if steady.board is None or steady.openings != openings:
             steady.ask(lambda board: board.last_seq())  # opened before anything is told: it may be another board
             openings = steady.openings
-            if known and known != mark(steady, known[0].seq):
+            if known and known != at(steady, known[0].seq):
                 steady.say(ANEW)
                 seq, known = 0, []
             seq = not_ahead(steady, seq)
-        seq = told_up_to(steady, seq, wanted, tell)
-        known = known or mark(steady, seq)
+        seq, told = told_up_to(steady, seq, wanted, tell)
+        known = known or told or at(steady, 1)
         if steady.openings == openings and not steady.wait(LOOK_EVERY):
             complaint = freed(steady, complaint)
 
@@ -69,19 +69,23 @@ def freed(steady: Steady, complaint: str) -> str:
     return ""
 
 
-def mark(steady: Steady, seq: int) -> Sequence[Event]:
-    """One event that tells this board from another one in the same place; [] while there is none."""
-    return steady.ask(lambda board: board.events(seq - 1, 1, rule.CHANNELS)) if seq else []
+def at(steady: Steady, seq: int) -> Sequence[Event]:
+    """The first event from there on, by which this board is told from another one in the same place; [] without one."""
+    return steady.ask(lambda board: board.events(seq - 1, 1, rule.CHANNELS))
 
 
-def told_up_to(steady: Steady, seq: int, wanted: Wanted, tell: Callable[[Event], None]) -> int:
-    """All there is behind `seq`; returns up to where. What the filter leaves out is not looked at again."""
+def told_up_to(steady: Steady, seq: int, wanted: Wanted, tell: Callable[[Event], None]) -> tuple[int, Sequence[Event]]:
+    """All there is behind `seq`; returns up to where, and the first one. What the filter leaves out is not looked at
+    again. A board that was opened meanwhile may be another one: of that nothing is told here."""
+    openings, told = steady.openings, list[Event]()
     last = steady.ask(lambda board: board.last_seq())
-    while found := steady.ask(partial(some, seq=seq, wanted=wanted)):
+    while True:
+        found = steady.ask(partial(some, seq=seq, wanted=wanted))
+        if steady.openings != openings or not found:
+            return (max(seq, last) if steady.openings == openings else seq), told
         for event in found:
             tell(event)
-        seq = found[-1].seq
-    return max(seq, last)
+        seq, told = found[-1].seq, told or [found[0]]
 
 
 def some(board: Board, seq: int, wanted: Wanted) -> Sequence[Event]:
