@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import time
 
 from bench.ground import Row, ib, repository
@@ -19,6 +20,9 @@ def measure() -> list[Row]:
         spent = time.monotonic() - began
     report = json.loads(done.stdout)
     broken = [one["name"] for one in report["promises"] if one["broken"]]
+    for one in report["promises"]:
+        for what in one["broken"]:
+            print(f"  {one['name']}: {what}", file=sys.stderr)
     acts = sum(report["acts"].values())
     return [
         Row(
