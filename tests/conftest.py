@@ -61,7 +61,7 @@ def own_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         if key.startswith(FOREIGN):
             del os.environ[key]
     os.environ.update(clean_environment(home))
-    tempfile.tempdir = None  # it was asked for before, and remembered
+    tempfile.tempdir = os.environ["TMPDIR"]  # remembered by who asks first, and some tests have another one
     yield home
     forked.SERVER.end()
     os.environ.clear()
