@@ -120,8 +120,10 @@ def is_only_back(agent: Agent, old: Episode, kind: str) -> bool:
 
 
 def is_nudged(agent: Agent, old: Episode, kind: str) -> bool:
-    """Is this the end of the turn that a nudge made? One that was given to an earlier rest is forgotten."""
-    late = 0 < old.nudged < old.since and not old.kind.startswith(ASKED)
+    """Is this the end of the turn that a nudge made, or that same end heard twice? One that was given to an earlier
+    rest is forgotten."""
+    other = old.left or agent.said != old.said
+    late = other and 0 < old.nudged < old.since and not old.kind.startswith(ASKED)
     return old.nudges > 0 and (kind in ASKED or (agent.silent and kind == INPUT and not late))
 
 

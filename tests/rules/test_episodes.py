@@ -41,6 +41,20 @@ def test_a_silent_end_after_another_prompt_is_told_again() -> None:
     assert len(watched.look(replace(silent, since=NOW + 400, said="four"))) == 1
 
 
+def test_an_end_that_is_heard_twice_makes_no_nudge_come_sooner() -> None:
+    """A hook that comes again, seconds later: the one after the first nudge is still the second."""
+    watched = Watched()
+    silent = worker("w", "waiting", "input", silent=True)
+    watched.look(silent)
+    watched.known = {"w": replace(watched.known["w"], nudges=1, nudged=NOW + 60)}
+    for seconds in (63, 66, 90):  # the nudge's own turn came and went between two looks
+        watched.look(replace(silent, since=NOW + seconds))
+        assert watched.known["w"].nudges == 1
+    watched.look(worker("w", "running", since=NOW + 200))
+    watched.look(replace(silent, since=NOW + 210))
+    assert watched.known["w"].nudges == 0
+
+
 def test_what_it_asks_in_between_ends_no_turn() -> None:
     watched = Watched()
     watched.look(worker("w", "running", since=NOW))
