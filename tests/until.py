@@ -1,7 +1,9 @@
 """Retry an assertion until it holds; the time is only how long to hope."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 def until(holds: Callable[[], object], seconds: float = 20.0) -> None:
@@ -17,3 +19,21 @@ def seen_within(holds: Callable[[], object], seconds: float) -> bool:
     while not (seen := bool(holds())) and time.monotonic() < deadline:
         time.sleep(0.05)
     return seen
+
+
+@contextmanager
+def meanwhile(does: Callable[[], object], every: float) -> Iterator[None]:
+    """Over and over, beside what is done here."""
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(every):
+            does()
+
+    beside = threading.Thread(target=repeat)
+    beside.start()
+    try:
+        yield
+    finally:
+        over.set()
+        beside.join()

@@ -2,10 +2,7 @@
 
 import json
 import os
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +12,7 @@ from ibstatus.rules import injection
 from ibstatus.store import atomic, disk, locks, messages, notices, places, queue, ringing, rungs, session_files
 from tests.conftest import make_agent
 from tests.hooks.conftest import Session, hasty, run_hook
+from tests.until import meanwhile
 
 
 def notify(place: places.Place, text: str, kind: str = "complete") -> None:
@@ -76,28 +74,11 @@ def test_wakes_that_the_client_joins_are_told_once(session: Session) -> None:
     session.prompt()
     notify(session.place, "one")
     assert told(session.prompt(wake).context) == ["one"]
-    with kept_young(session.place.cursor("s1")):
+    cursor = session.place.cursor("s1")
+    with meanwhile(lambda: os.utime(cursor), 0.01):  # as if it had been written a moment ago
         assert session.prompt(wake).out == ""
     session.stop()
     assert session.prompt().out == ""
-
-
-@contextmanager
-def kept_young(path: str) -> Iterator[None]:
-    """As if it had been written a moment ago, however long what is done meanwhile takes."""
-    over = threading.Event()
-
-    def touch() -> None:
-        while not over.wait(0.01):
-            os.utime(path)
-
-    toucher = threading.Thread(target=touch)
-    toucher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        toucher.join()
 
 
 def test_a_wake_long_after_an_interrupted_turn_tells_again(session: Session) -> None:

@@ -2,10 +2,8 @@
 
 import json
 import os
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,7 @@ from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.rousing import Rousing
 from tests.living import Living
 from tests.supervisor.test_noticing import told
-from tests.until import until
+from tests.until import meanwhile, until
 
 
 class Turned:
@@ -175,24 +173,6 @@ def test_what_a_failed_turn_was_told_is_told_again(repo: places.Place, start: Ca
     assert turned.rousing.waiting == {}
 
 
-@contextmanager
-def pressing(terminal: int) -> Iterator[None]:
-    """Somebody presses a key that changes nothing, over and over."""
-    over = threading.Event()
-
-    def press() -> None:
-        while not over.wait(0.1):
-            os.write(terminal, b"\x7f")
-
-    person = threading.Thread(target=press)
-    person.start()
-    try:
-        yield
-    finally:
-        over.set()
-        person.join()
-
-
 def test_nobody_is_typed_to_while_a_person_types(
     repo: places.Place, start: Callable[[str], Living], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,7 +191,7 @@ def test_nobody_is_typed_to_while_a_person_types(
         os.write(master, b"\x7f")
         living.idle()
         inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
-        with pressing(master):
+        with meanwhile(lambda: os.write(master, b"\x7f"), 0.1):  # a key that changes nothing
             living.until(lambda: attention.is_typing("ib", living.pane))
             assert rouse.rouse(repo, "w1").state == "draft"
         assert living.prompts() == []
