@@ -250,12 +250,12 @@ def test_esc_at_once_while_a_wake_is_queued(idle, ladder) -> None:
         notified = pool.submit(ladder.notify, "one")
         session.keys("Enter")
         notified.result()
-    session.until(lambda: "Never answered." in ladder.api.of(session.session)[-1].newest)
+    session.until(lambda: any("Never answered." in shown.newest for shown in ladder.api.of(session.session)))
     session.keys("Escape")
     session.until(lambda: not session.is_busy)
     session.keys("C-u")
     session.submit("Next.")
-    session.until(lambda: "Next." in ladder.api.of(session.session)[-1].newest)
+    session.until(lambda: any("Next." in shown.newest for shown in ladder.api.of(session.session)))
     assert told_in(ladder.api.of(session.session)[-1]).total() >= 1
 
 

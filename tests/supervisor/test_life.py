@@ -38,6 +38,12 @@ def snapshot(place: places.Place) -> dict[str, Any]:
     return found
 
 
+def starts(place: places.Place) -> tuple[float, int]:
+    """When the last start was, how many did not come up; by its lock, as it is written in two steps."""
+    with locks.Lock(place.lock(daemon.START)) as lock:
+        return daemon.tries(lock)
+
+
 def test_a_command_that_changes_something_starts_it(ib: Callable[..., Done], repo: places.Place, clean: None) -> None:
     ib("init")
     done = ib("send", "user-claude", "? hello", env=AUTO)
@@ -120,8 +126,8 @@ def test_a_killed_one_is_back_with_a_later_command(ib: Callable[..., Done], repo
     fleet_member(repo, "lead", 1_700_000_000)
     ib("list", env=AUTO)
     until(lambda: snapshot(repo))
-    until(lambda: Path(repo.lock(daemon.START)).read_text().split()[1] == "0")  # it has come up
-    assert 0 <= time.time() - float(Path(repo.lock(daemon.START)).read_text().split()[0]) < 120
+    until(lambda: starts(repo)[1] == 0)  # it has come up
+    assert 0 <= time.time() - starts(repo)[0] < 120
     first = daemon.holder(repo)
     assert first is not None
     first.kill()
