@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import psutil
 
-from ibstatus.drivers import own_processes
+from ibstatus.drivers import own_processes, processes
 from ibstatus.rules import process_text
 
 PATIENCE = 2.0
@@ -30,7 +30,7 @@ def family(pid: int) -> list[psutil.Process]:
 
 def of_session(session: int) -> list[psutil.Process]:
     """Also when the process that began it is over."""
-    return [other for other in psutil.process_iter() if session_of(other.pid) == session]
+    return [other for other in processes.running() if session_of(other.pid) == session]
 
 
 def session_of(pid: int) -> int:
@@ -48,7 +48,7 @@ def distinct(found: Iterable[psutil.Process]) -> list[psutil.Process]:
 def strays(folder: str, agent: str) -> list[psutil.Process]:
     """Processes that work in this folder and say that they are this agent's, wherever their terminal is. Not what
     others may be using, such as a tmux server that was started from there, and what lives in it."""
-    known = distinct(one for one in psutil.process_iter() if is_in(one, folder) and says_agent(one, agent))
+    known = distinct(one for one in processes.running() if is_in(one, folder) and says_agent(one, agent))
     return [one for one in known if not is_used(one, agent)]
 
 
@@ -81,12 +81,12 @@ def terminal_of(process: psutil.Process) -> str:
 
 def inside(folder: str) -> list[psutil.Process]:
     """Whoever stands in this folder."""
-    return distinct(one for one in psutil.process_iter() if is_in(one, folder))
+    return distinct(one for one in processes.running() if is_in(one, folder))
 
 
 def using(folder: str, agent: str) -> list[psutil.Process]:
     """Whoever stands there, has a file of it open, or is this agent, of whatever repository."""
-    known = psutil.process_iter()
+    known = processes.running()
     return distinct(one for one in known if is_in(one, folder) or says_agent(one, agent) or has_open(one, folder))
 
 

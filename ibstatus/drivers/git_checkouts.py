@@ -10,6 +10,7 @@ from ibstatus.errors import IbError
 from ibstatus.store import git_files, places
 
 GITLINK = "160000"
+REBASING = ("rebase-merge", "rebase-apply")
 
 
 class Checkout(NamedTuple):
@@ -61,8 +62,13 @@ def under_way(own: str) -> str:
     return next((what for leaf, what in git_files.OPERATIONS.items() if os.path.lexists(f"{own}/{leaf}")), "")
 
 
+def is_rebasing(checkout: str) -> bool:
+    own = git_dir(checkout)
+    return any(os.path.lexists(f"{own}/{leaf}") for leaf in REBASING)
+
+
 def rebased(own: str) -> str:
-    for leaf in ("rebase-merge", "rebase-apply"):
+    for leaf in REBASING:
         try:
             with open(f"{own}/{leaf}/head-name", encoding="utf-8", errors="surrogateescape") as file:
                 return file.read().strip()

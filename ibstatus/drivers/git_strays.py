@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import psutil
 
+from ibstatus.drivers import processes
+
 OURS = ("ib merge ", "ib undo: ")  # how our reflog lines begin, see git_refs.move
 
 
@@ -11,7 +13,7 @@ def moving(folder: str, checkouts: Sequence[str]) -> list[int]:
     """The processes that move a branch of this repository for us; asked while none of us does."""
     places = {folder, *checkouts}
     found = []
-    for process in psutil.process_iter():
+    for process in processes.running():
         try:
             argv = process.cmdline()
             if "update-ref" in argv[:4] and any(word.startswith(OURS) for word in argv) and process.cwd() in places:

@@ -3,35 +3,44 @@ when the lock on the index is long gone. No file tells of it."""
 
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import psutil
 
+from ibstatus.drivers import git_checkouts, processes
 from ibstatus.rules import git_words
 
 PATIENCE, STEP = 3.0, 0.02
+SAID_AFTER = 0.5
 
 
-def let(checkouts: Sequence[str]) -> None:
+def let(checkouts: Sequence[str], say: Callable[[str], None]) -> None:
     """Until those have ended that are at it now in one of these."""
-    running, deadline = found(checkouts), time.monotonic() + PATIENCE
-    while any(map(lives, running)) and time.monotonic() < deadline:
+    running, began, said = found(checkouts), time.monotonic(), False
+    while (left := [one for one in running if is_at_it(one)]) and time.monotonic() < began + PATIENCE:
+        if not said and time.monotonic() > began + SAID_AFTER:
+            said = True
+            say(f"Waiting for a git that may just check the branch out: PID {', '.join(str(one.pid) for one in left)}")
         time.sleep(STEP)
 
 
 def found(checkouts: Sequence[str]) -> list[psutil.Process]:
     """But for the one whose hook has called us, which waits for us."""
     inside, ours = {os.path.realpath(path) for path in checkouts}, callers()
-    return [one for one in psutil.process_iter(["name"]) if one.pid not in ours and is_switching(one, inside)]
+    return [one for one in processes.running() if one.pid not in ours and is_switching(one, inside) and is_at_it(one)]
 
 
 def is_switching(process: psutil.Process, checkouts: Collection[str]) -> bool:
     try:
-        if process.info["name"] != "git" or not git_words.may_switch(process.cmdline()):
+        if process.name() != "git":
             return False
-        return checkout_of(process.cwd()) in checkouts
+        argv = process.cmdline()
+        checkout = checkout_of(process.cwd()) if git_words.may_switch(argv) else ""
     except (psutil.Error, OSError):
         return False
+    if checkout not in checkouts:
+        return False
+    return git_words.command(argv)[0] != git_words.REBASE or not git_checkouts.is_rebasing(checkout)
 
 
 def checkout_of(path: str) -> str:
@@ -52,8 +61,11 @@ def callers() -> set[int]:
     return pids
 
 
-def lives(process: psutil.Process) -> bool:
+def is_at_it(process: psutil.Process) -> bool:
+    """It lives, and has not come to the hook that is told of what it has done."""
     try:
-        return bool(process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_STOPPED))
+        if not process.is_running() or process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_STOPPED):
+            return False
+        return not any(git_words.is_told_of_a_switch(child.cmdline()) for child in process.children())
     except (psutil.Error, OSError):
         return False

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import psutil
 
+from ibstatus.drivers import processes
 from ibstatus.rules.process_text import Process, line_in
 
 FIRST = 1  # of a container: none that anybody would miss here
@@ -25,7 +26,7 @@ def look() -> Pass:
     found: list[Process] = []
     hidden = 0
     mine = os.getuid()
-    for process in psutil.process_iter():
+    for process in processes.running():
         try:
             if process.pid == os.getpid() or process.uids().real != mine:
                 continue
@@ -76,9 +77,8 @@ def end_lines(socket: str, watch: str, sessions: Container[str]) -> bool:
     """Lines to this server whose holder and whose session are gone. False when there was one, or one is not quite gone
     yet: to be looked at again. Of processes that are no tmux only the names are read."""
     done = True
-    for pid in psutil.pids():  # process_iter would keep them all
+    for process in processes.running():
         try:
-            process = psutil.Process(pid)
             line = line_in(process.cmdline(), watch) if process.name().startswith("tmux") else None
             if line is None or line.socket != socket or line.holder == process.ppid():
                 continue

@@ -2,8 +2,11 @@
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import psutil
 
 FOREIGN = ("TMUX", "CLAUDE", "ANTHROPIC", "IB_", "_IB_", "GIT_")
 
@@ -25,6 +28,18 @@ def run(argv: Sequence[str], cwd: str, env: Mapping[str, str] | None = None) -> 
 def start(argv: Sequence[str], cwd: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
     """Start beside us, output to be read from its `stdout`."""
     return subprocess.Popen(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+
+
+def running() -> "Iterator[psutil.Process]":
+    """All of this machine. `psutil.process_iter` would keep what it has found once, and take who was given the number
+    since for the one that is gone."""
+    import psutil
+
+    for pid in psutil.pids():
+        try:
+            yield psutil.Process(pid)
+        except psutil.Error:
+            continue
 
 
 def text(data: bytes) -> str:

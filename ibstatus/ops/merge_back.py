@@ -25,7 +25,7 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
         now = git_refs.tip_of(cwd, ref)
         here = [one for one in git_checkouts.all_of(cwd, place.root) if one.ref == ref]
         if now == before:
-            bring_all(here, ref, after, before, say)
+            bring(place, facts, here, say)
             return
         if not now or not git_refs.contains(cwd, now, after):
             say(f"{into} does not have the merge any more: it is left as it is{made_anew(cwd, before, after, now)}")
@@ -37,10 +37,15 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
         why = git_refs.move(cwd, ref, after, before, f"ib undo: back before {after[:7]}")
         if why:
             raise IbError(f"{into} could not be moved back; nothing was changed", cause=why, hint="ib undo --list")
-        bring_all(here, ref, after, before, say)
-        for path in merge_step.latecomers(place, ref, [one.path for one in here]):
-            git_along.bring(path, ref, after, before)
+        bring(place, facts, here, say)
     say(f"Moved {into} back to {before[:7]}")
+
+
+def bring(place: places.Place, facts: dict[str, Any], here: list[git_checkouts.Checkout], say: Say) -> None:
+    ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
+    if not merge_step.bring(place, ref, after, before, [one.path for one in here], say):
+        why = "another git had read where it was, and has put it back there"
+        raise IbError(f"{git_refs.name_of(ref)} has the merge again", cause=why, hint="ib undo again")
 
 
 def made_anew(cwd: str, before: str, after: str, now: str) -> str:
@@ -87,10 +92,3 @@ def look(one: git_checkouts.Checkout, into: str, after: str, before: str) -> Non
     why = merge_text.files(names) or git_checkouts.objection(one.path, after, before)
     if why:
         raise IbError(f"Changes in {one.path} would be lost; nothing was taken back", cause=why, hint=hint)
-
-
-def bring_all(here: list[git_checkouts.Checkout], ref: str, start: str, end: str, say: Say) -> None:
-    for one in here:
-        why = git_along.bring(one.path, ref, start, end)
-        if why not in ("", git_along.AWAY):
-            say(f"{one.path} could not be brought along: {why}")

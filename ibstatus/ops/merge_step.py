@@ -3,7 +3,7 @@
 `carry` tries it until it stands, for `ib merge` and for the board's merge queue."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -132,16 +132,11 @@ def advance(place: places.Place, branch: str, facts: dict[str, Any], say: Say) -
         trouble = git_along.fast_forward(here[0], ref, before, after, why)
     else:
         trouble = git_refs.move(cwd, ref, before, after, why)
-    now = git_refs.tip_of(cwd, ref)
-    if not now or not git_refs.contains(cwd, now, after):
-        if here and now == before:
+    if not has(place, ref, after):
+        if here and git_refs.tip_of(cwd, ref) == before:
             git_unwind.put_back(here[0], ref, before, after)  # a hook refuses when the files are there already
         return trouble or MOVED_ON
-    for path in [*here[1:], *latecomers(place, ref, here)]:
-        left = git_along.bring(path, ref, before, after)
-        if left not in ("", git_along.AWAY):
-            say(f"{path} has the branch checked out, too, and could not be brought along: {left}")
-    return ""
+    return "" if bring(place, ref, before, after, here[1:], say, but=here[:1]) else MOVED_ON
 
 
 def of_the_user(place: places.Place) -> list[str]:
@@ -154,11 +149,31 @@ def having(place: places.Place, ref: str) -> list[str]:
     return [one.path for one in git_checkouts.all_of(place.git_folder, place.root) if one.ref == ref]
 
 
-def latecomers(place: places.Place, ref: str, known: list[str]) -> list[str]:
-    """Who has checked the branch out while it moved, and may have its old files."""
+def bring(
+    place: places.Place, ref: str, start: str, end: str, known: list[str], say: Say, but: Sequence[str] = ()
+) -> bool:
+    """The branch is at `end`: these checkouts go along, and who has checked it out while it moved, and may have its
+    files of `start`. To those of `end` nothing is done. False when a rebase has just put it back: it had read before
+    where it is."""
+    here = [*known, *latecomers(place, ref, {*known, *but}, say)]
+    if git_refs.tip_of(place.git_folder, ref) == start or not has(place, ref, end):
+        return False
+    for path in here:
+        why = git_along.bring(path, ref, start, end)
+        if why not in ("", git_along.AWAY):
+            say(f"{path} has the branch checked out, and could not be brought along: {why}")
+    return True
+
+
+def has(place: places.Place, ref: str, commit: str) -> bool:
+    now = git_refs.tip_of(place.git_folder, ref)
+    return bool(now) and git_refs.contains(place.git_folder, now, commit)
+
+
+def latecomers(place: places.Place, ref: str, known: Container[str], say: Say) -> list[str]:
     theirs = of_the_user(place)
     git_along.at_work(theirs)
-    git_switching.let(theirs)
+    git_switching.let(theirs, say)
     return [path for path in having(place, ref) if path not in known]
 
 
@@ -170,33 +185,33 @@ def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
         if lock:
             rm = f"rm {quoted(lock)}"
             raise IbError(f"git is at work in {path}, or has died there; when no git runs: {rm}", hint=rm)
-    cwd = place.git_folder
-    now = git_refs.tip_of(cwd, str(facts["ref"]))
-    return bool(now) and git_refs.contains(cwd, now, str(facts["after"]))
+    return has(place, str(facts["ref"]), str(facts["after"]))
 
 
 def bring_along(place: places.Place, facts: dict[str, Any], say: Say) -> None:
     """The branch has moved: the checkouts of it go along where they have not yet."""
-    for path in left_at(place, facts, "after"):
-        why = git_along.bring(path, str(facts["ref"]), str(facts["before"]), str(facts["after"]))
-        if why not in ("", git_along.AWAY):
-            say(f"{path} could not be brought along: {why}")
+    if is_at(place, facts, "after"):
+        bring(place, str(facts["ref"]), str(facts["before"]), str(facts["after"]), left(place, facts), say)
 
 
 def take_along_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
     """The branch has not moved: what a git that died has changed in its checkouts goes back."""
-    for path in left_at(place, facts, "before"):
+    for path in left(place, facts) if is_at(place, facts, "before") else ():
         why = git_unwind.put_back(path, str(facts["ref"]), str(facts["before"]), str(facts["after"]))
         if why:
             say(f"{path} could not be put back: {why}")
 
 
-def left_at(place: places.Place, facts: dict[str, Any], end: str) -> list[str]:
-    """The checkouts of a branch that is at exactly this end of the merge."""
-    ref = str(facts["ref"])
-    if facts["before"] == facts["after"] or git_refs.tip_of(place.git_folder, ref) != facts[end]:
-        return []
-    return [path for path in ours(place, facts) if git_refs.head_of(path) == ref]
+def is_at(place: places.Place, facts: dict[str, Any], end: str) -> bool:
+    """Is the branch at exactly this end of the merge?"""
+    if facts["before"] == facts["after"]:
+        return False
+    return git_refs.tip_of(place.git_folder, str(facts["ref"])) == str(facts[end])
+
+
+def left(place: places.Place, facts: dict[str, Any]) -> list[str]:
+    """The checkouts that were noted, and still have the branch."""
+    return [path for path in ours(place, facts) if git_refs.head_of(path) == facts["ref"]]
 
 
 def ours(place: places.Place, facts: dict[str, Any]) -> list[str]:

@@ -56,7 +56,7 @@ def test_who_is_about_to_switch_is_waited_for(branched: places.Place, words: str
         (one,) = found(branched)
         assert pid in (one, psutil.Process(one).ppid())  # an alias begins another one
     assert found(branched) == []
-    git_switching.let([branched.root])
+    git_switching.let([branched.root], print)
 
 
 def test_in_a_folder_of_it_and_by_another_name(branched: places.Place, tmp_path: Path) -> None:
@@ -84,6 +84,37 @@ def test_one_that_stays_is_none(branched: places.Place) -> None:
         process.communicate()
 
 
+def test_one_whose_head_is_written_is_over(branched: places.Place) -> None:
+    """What it calls then may take as long as an installation."""
+    with held(branched.root, hook_of(branched.common).with_name("post-checkout"), "checkout", "-q", "main"):
+        assert found(branched) == []
+
+
+def test_a_rebase_switches_before_it_has_begun(branched: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(branched.root, "branch", "start", "main")
+    with held(branched.root, hook_of(branched.common), "rebase", "-q", "start", "main") as pid:
+        assert found(branched) == [pid]
+    git(branched.root, "checkout", "-q", "release")
+    begun, go = Path(branched.common, "begun"), Path(branched.common, "go")
+    monkeypatch.setenv("GIT_SEQUENCE_EDITOR", f"sh -c ': > {begun}; while [ ! -e {go} ]; do sleep 0.05; done'")
+    rebase = subprocess.Popen(["git", "rebase", "-q", "-i", "main"], cwd=branched.root)
+    try:
+        until(begun.exists)
+        assert found(branched) == []
+    finally:
+        go.touch()
+        assert rebase.wait() == 0
+
+
+def test_who_waits_is_told_for_whom(branched: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_switching, "SAID_AFTER", 0.0)
+    monkeypatch.setattr(git_switching, "PATIENCE", 0.2)
+    said: list[str] = []
+    with held(branched.root, hook_of(branched.common), "checkout", "-q", "main") as pid:
+        git_switching.let([branched.root], said.append)
+    assert said == [f"Waiting for a git that may just check the branch out: PID {pid}"]
+
+
 def test_the_one_whose_hook_asks_waits_for_us(branched: places.Place, tmp_path: Path) -> None:
     hook, told = hook_of(branched.common), tmp_path / "told"
     code = f"from ibstatus.drivers import git_switching as s; print(s.found(['{branched.root}']))"
@@ -108,6 +139,6 @@ def test_what_may_not_be_seen_is_passed_over(
         for name in ("cmdline", "is_running"):
             monkeypatch.setattr(psutil.Process, name, fails)
         assert git_switching.found([branched.root]) == []
-        assert [git_switching.lives(one) for one in running] == [False]
+        assert [git_switching.is_at_it(one) for one in running] == [False]
     monkeypatch.setattr(psutil, "Process", fails)
     assert git_switching.callers() == {os.getppid()}

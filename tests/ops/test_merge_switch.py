@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ibstatus.drivers import git_along, git_refs, git_switching
-from ibstatus.ops import merge, merge_back, recover
+from ibstatus.errors import IbError
+from ibstatus.ops import merge, merge_back, recover, undo
 from ibstatus.rules import identity
 from ibstatus.store import home, operations, places
 from tests.conftest import git
@@ -45,12 +46,12 @@ def switching(repo: places.Place, branch: str = "release") -> "subprocess.Popen[
     return running
 
 
-def written(repo: places.Place, branch: str) -> "subprocess.Popen[bytes]":
+def written(repo: places.Place, branch: str, *words: str) -> "subprocess.Popen[bytes]":
     """As `switching`, a moment later: the index is written, its lock is gone, and HEAD is not there yet."""
     hook, there = Path(repo.common, "hooks/post-index-change"), Path(repo.common, "there")
     hook.write_text(f"#!/bin/sh\nrm {hook}; : > {there}; sleep 0.6\n")
     hook.chmod(0o755)
-    running = subprocess.Popen(["git", "checkout", "-q", branch], cwd=repo.root)
+    running = subprocess.Popen(["git", *(words or ("checkout", "-q")), branch], cwd=repo.root)
     until(there.exists)
     return running
 
@@ -169,12 +170,6 @@ def test_a_kill_between_the_files_and_the_branch_is_rolled_back(
     commit(agent(repo, "w"), "a.txt", "hi\n")
     before = state(repo.root)
 
-    class Killed(BaseException):
-        pass
-
-    def killed(*args: object) -> str:
-        raise Killed
-
     with monkeypatch.context() as context:
         context.setattr(git_refs, "move", killed)
         with pytest.raises(Killed):
@@ -184,6 +179,86 @@ def test_a_kill_between_the_files_and_the_branch_is_rolled_back(
     recover.everything(repo)
     assert state(repo.root) == before
     assert list(operations.unfinished(repo)) == []
+
+
+class Killed(BaseException):
+    pass
+
+
+def killed(*args: object) -> str:
+    raise Killed
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["merge", "undo"])
+def test_who_comes_late_is_brought_along_after_a_kill_too(
+    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch, back: bool
+) -> None:
+    """Where nobody did, the user's next commit would take the merge back."""
+    monkeypatch.setattr(git_switching, "PATIENCE", LONG)
+    home.enter(repo)
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    before = tip(repo.root, "main")
+    git(repo.root, "checkout", "-q", "-b", "release")
+    wish = merge.Wish("w", "main", "", repo.root)
+    if back:
+        assert merge.merge(repo, USER, wish, lambda lines: True, print)
+    running = written(repo, "main")
+
+    def goes() -> object:
+        return undo.undo(repo, "", print) if back else merge.merge(repo, USER, wish, lambda lines: True, print)
+
+    with monkeypatch.context() as context:
+        context.setattr(git_switching, "let", killed)
+        with pytest.raises(Killed):
+            goes()
+    assert running.wait(30) == 0
+    recover.everything(repo)
+
+    assert list(operations.unfinished(repo)) == []
+    assert (tip(repo.root, "main") == before) == back
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
+    assert Path(repo.root, "a.txt").exists() != back
+
+
+def test_a_rebase_that_puts_the_branch_back_is_no_end_of_the_merge(
+    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With nothing to pick it only checks its branch out, and writes where that was when it began."""
+    monkeypatch.setattr(git_switching, "PATIENCE", LONG)
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    git(repo.root, "branch", "start")
+    commit(repo.root, "m.txt", "m\n")
+    git(repo.root, "checkout", "-q", "-b", "release", "start")
+
+    running = written(repo, "main", "rebase", "-q", "start")
+    assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
+
+    assert running.wait(30) == 0
+    assert "a.txt" in git(repo.root, "ls-tree", "--name-only", "main").split()
+    assert git(repo.root, "symbolic-ref", "HEAD") == "refs/heads/main\n"
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
+
+
+def test_a_rebase_that_puts_a_merge_back_is_no_end_of_its_undo(
+    repo: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_switching, "PATIENCE", LONG)
+    before = tip(repo.root, "main")
+    git(repo.root, "branch", "start")
+    after = commit(repo.root, "a.txt", "hi\n")  # as a linear merge leaves it
+    git(repo.root, "checkout", "-q", "-b", "release", "start")
+    facts = {"ref": "refs/heads/main", "before": before, "after": after, "checkouts": []}
+
+    running = written(repo, "main", "rebase", "-q", "start")
+    with pytest.raises(IbError, match="has the merge again"):
+        merge_back.take_back(repo, facts, print)
+
+    assert running.wait(30) == 0
+    assert tip(repo.root, "main") == after
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
+    merge_back.take_back(repo, facts, print)
+    assert tip(repo.root, "main") == before
+    assert git(repo.root, "status", "--porcelain", "-uno") == ""
 
 
 @pytest.mark.usefixtures("slow")
