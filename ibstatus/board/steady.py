@@ -32,12 +32,12 @@ class Steady:
         self.close()
 
     def ask(self, question: Callable[[Board], T]) -> T:
-        """Asked again until there is an answer, so only what may be asked twice."""
+        """Asked again, as a whole and of one board, until there is an answer; so only what may be asked twice."""
         while True:
             try:
                 answer = question(self.opened())
             except Gone as error:
-                self.lost(error)
+                self.lost(error, asked=True)
             else:
                 self.found()
                 return answer
@@ -55,7 +55,7 @@ class Steady:
         try:
             return self.rung(seconds)
         except Gone as error:
-            self.lost(error)
+            self.lost(error, asked=True)
             return True
 
     def rung(self, seconds: float) -> bool:
@@ -76,9 +76,9 @@ class Steady:
         if self.reader in dict(poll.poll(longest)):
             raise BrokenPipeError
 
-    def lost(self, error: Gone) -> None:
-        """Whoever waits here asks again and sees; a doubt of the last call is nothing to them."""
-        cause = "" if isinstance(error, Broken) else error.cause
+    def lost(self, error: Gone, asked: bool = False) -> None:
+        """Whoever has only asked asks again, and sees: whether the last change was made is no question of theirs."""
+        cause = "" if asked and isinstance(error, Broken) else error.cause
         if not self.pause:
             self.say(f"{error.message}; trying again until it is back{f' ({cause})' if cause else ''}")
         self.close()

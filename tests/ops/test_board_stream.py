@@ -93,32 +93,78 @@ class Breaking:
     def __getattr__(self, name: str) -> object:
         return getattr(self.board, name)
 
-    def events(self, *args: Any) -> Sequence[Event]:
+    def breaks(self) -> None:
         self.left -= 1
         if self.left == 0:
             self.exchange()
             raise Gone("The server went away")
+
+    def events(self, *args: Any) -> Sequence[Event]:
+        self.breaks()
         return self.board.events(*args)
 
+    def last_seq(self) -> int:
+        self.breaks()
+        return self.board.last_seq()
 
-@pytest.mark.parametrize(("since", "at", "before"), [(0, 2, ""), (0, 3, "ab"), (1, 2, ""), (1, 3, "b")])
-def test_one_that_breaks_in_the_midst_and_is_another_then(repo: places.Place, since: int, at: int, before: str) -> None:
+
+@pytest.fixture
+def exchange(repo: places.Place) -> Callable[[], None]:
+    """Puts another board in the place of the one that is there, which has `a` and `b`."""
     for names, path in ((("x", "y", "z", "last"), repo.board + ".other"), (("a", "b"), repo.board + ".first")):
         with closing(opened(repo)) as made:
             for name in names:
                 add(made, name)
         os.rename(repo.board, path)
     os.rename(path, repo.board)
+    return lambda: os.rename(repo.board + ".other", repo.board)
+
+
+BACK = ["The server went away; trying again until it is back", "The board is back"]
+
+
+@pytest.mark.parametrize(
+    ("since", "at", "before"), [(0, 3, ""), (0, 4, ""), (0, 5, "ab"), (1, 3, ""), (1, 4, ""), (1, 5, "b")]
+)
+def test_one_that_breaks_in_the_midst_and_is_another_then(
+    repo: places.Place, exchange: Callable[[], None], since: int, at: int, before: str
+) -> None:
     boards = [lambda: opened(repo), lambda: Breaking(opened(repo), at, exchange)]
-
-    def exchange() -> None:
-        os.rename(repo.board + ".other", repo.board)
-
     said, told, thread = watching(lambda: (boards.pop() if len(boards) > 1 else boards[0])(), since)
     thread.join(60)
 
     assert told == [*before, "x", "y", "z", "last"]
-    assert stream.ANEW in said
+    assert said == [*BACK, stream.ANEW]
+
+
+@pytest.mark.parametrize("at", range(1, 5))
+def test_one_that_breaks_again_before_it_is_known_and_is_another_then(
+    repo: places.Place, exchange: Callable[[], None], at: int
+) -> None:
+    again = [lambda: opened(repo), lambda: Breaking(opened(repo), at, exchange)]
+    boards = [*again, lambda: Breaking(opened(repo), 5, lambda: None)]
+    said, told, thread = watching(lambda: (boards.pop() if len(boards) > 1 else boards[0])(), 0)
+    thread.join(60)
+
+    assert told == ["a", "b", "x", "y", "z", "last"]
+    assert said[-2:] == [BACK[-1], stream.ANEW]
+
+
+def test_one_that_is_another_before_it_has_answered_is_the_one_that_is_watched(
+    repo: places.Place, exchange: Callable[[], None]
+) -> None:
+    """The number of the first one's last event would say nothing of the second."""
+    boards = [lambda: opened(repo), lambda: Breaking(opened(repo), 2, exchange)]
+    begun = list[int]()
+
+    def over(seq: int) -> None:
+        begun.append(seq)
+        raise Over
+
+    with Steady(lambda: boards.pop()(), print) as steady, pytest.raises(Over):
+        stream.follow(steady, stream.Wanted(), print, over)
+
+    assert begun == [4]
 
 
 def test_a_board_that_was_put_back_is_heard_from_there_on(

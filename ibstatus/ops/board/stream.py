@@ -1,7 +1,6 @@
 """watch: the board's events, in order, from somewhere on and without an end."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from ibstatus.board.port import Board
@@ -26,34 +25,60 @@ class Wanted(NamedTuple):
 
 def follow(steady: Steady, wanted: Wanted, tell: Callable[[Event], None], begun: Callable[[int], None]) -> None:
     """Until somebody ends it, or until nobody reads. `begun` is told from where."""
-    last = steady.ask(lambda board: board.last_seq())
+    last, mark = steady.ask(lambda board: (board.last_seq(), at(board, 1)))
     seq = last if wanted.since is None else wanted.since
     if seq > last:
         raise IbError(
             f"--since {seq} is ahead of the board, whose last event is {last}", hint="was it made anew? --since 0"
         )
+    following = Following(steady, wanted, tell, seq, mark)
     begun(seq)
-    known, openings, complaint = at(steady, 1), steady.openings, ""
+    complaint = ""
     while True:
-        if steady.board is None or steady.openings != openings:
-            steady.ask(lambda board: board.last_seq())  # opened before anything is told: it may be another board
-            openings = steady.openings
-            if known and known != at(steady, known[0].seq):
-                steady.say(ANEW)
-                seq, known = 0, []
-            seq = not_ahead(steady, seq)
-        seq, told = told_up_to(steady, seq, wanted, tell)
-        known = known or told or at(steady, 1)
-        if steady.openings == openings and not steady.wait(LOOK_EVERY):
+        steady.ask(following.catch_up)
+        if not steady.wait(LOOK_EVERY):
             complaint = freed(steady, complaint)
 
 
-def not_ahead(steady: Steady, seq: int) -> int:
-    """A backup, or a server that took over without the latest, counts on from less than we have seen."""
-    last = steady.ask(lambda board: board.last_seq())
-    if seq > last:
-        steady.say(EARLIER.format(last))
-    return min(seq, last)
+class Following:
+    """`seq`: up to where it has told; `mark`: an early event of the board that this is a number of, [] while it has
+    none: a board that was opened anew may be another one."""
+
+    def __init__(
+        self, steady: Steady, wanted: Wanted, tell: Callable[[Event], None], seq: int, mark: Sequence[Event]
+    ) -> None:
+        self.steady, self.wanted, self.tell = steady, wanted, tell
+        self.seq, self.mark = seq, mark
+        self.opening = steady.openings
+
+    def catch_up(self, board: Board) -> None:
+        """All there is behind `seq`. What the filter leaves out is not looked at again."""
+        if self.steady.openings != self.opening:
+            self.recognize(board)
+        last = board.last_seq()
+        while found := board.events(self.seq, AT_ONCE, self.wanted.channels, self.wanted.project):
+            for event in found:
+                self.tell(event)
+            self.seq, self.mark = found[-1].seq, self.mark or found[:1]
+        self.seq = max(self.seq, last)
+        self.mark = self.mark or at(board, 1)
+
+    def recognize(self, board: Board) -> None:
+        """A backup, or a server that took over without the latest, counts on from less than we have seen."""
+        last = board.last_seq()
+        self.steady.found()  # that it is back is said before anything is told
+        if self.mark and self.mark != at(board, self.mark[0].seq):
+            self.seq, self.mark = 0, []
+            self.steady.say(ANEW)
+        elif self.seq > last:
+            self.seq = last
+            self.steady.say(EARLIER.format(last))
+        self.opening = self.steady.openings
+
+
+def at(board: Board, seq: int) -> Sequence[Event]:
+    """The first event from there on, by which this board is told from another one in the same place."""
+    return board.events(seq - 1, 1, rule.CHANNELS)
 
 
 def freed(steady: Steady, complaint: str) -> str:
@@ -67,26 +92,3 @@ def freed(steady: Steady, complaint: str) -> str:
             steady.say(text)
         return text
     return ""
-
-
-def at(steady: Steady, seq: int) -> Sequence[Event]:
-    """The first event from there on, by which this board is told from another one in the same place; [] without one."""
-    return steady.ask(lambda board: board.events(seq - 1, 1, rule.CHANNELS))
-
-
-def told_up_to(steady: Steady, seq: int, wanted: Wanted, tell: Callable[[Event], None]) -> tuple[int, Sequence[Event]]:
-    """All there is behind `seq`; returns up to where, and the first one. What the filter leaves out is not looked at
-    again. A board that was opened meanwhile may be another one: of that nothing is told here."""
-    openings, told = steady.openings, list[Event]()
-    last = steady.ask(lambda board: board.last_seq())
-    while True:
-        found = steady.ask(partial(some, seq=seq, wanted=wanted))
-        if steady.openings != openings or not found:
-            return (max(seq, last) if steady.openings == openings else seq), told
-        for event in found:
-            tell(event)
-        seq, told = found[-1].seq, told or [found[0]]
-
-
-def some(board: Board, seq: int, wanted: Wanted) -> Sequence[Event]:
-    return board.events(seq, AT_ONCE, wanted.channels, wanted.project)
