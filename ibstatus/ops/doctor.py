@@ -79,7 +79,7 @@ def repository(place: places.Place) -> Iterator[Finding]:
 def absent(place: places.Place) -> Iterator[Finding]:
     if removal.is_link(place.home):
         yield Finding("fail", "folder", f"{place.home} is a symlink to nowhere", f"rm {quote(place.home)}")
-    elif disk.exists(place.safe + "/version"):
+    elif home.is_kept(place):
         yield Finding("note", "folder", ".ittybitty is gone; its safety copy brings it back", health.INIT)
     elif os.access(place.root, os.W_OK):
         yield Finding(

@@ -44,10 +44,10 @@ def build(place: places.Place, operation: operations.Operation) -> None:
     """Everything up to the running session. What is about to be made is noted first: nothing else is taken back."""
     agent, now = operation.agent, time.time()
     known = meta.read(place, agent)
-    if "task" in known:
+    if meta.TASK in known:
         from ibstatus.ops.board import agents as boarders
 
-        boarders.take(place, agent, known["task"]["id"])
+        boarders.take(place, agent, known[meta.TASK]["id"])
     if known["worktree"]:
         operation.note(made=["folder", "worktree"])
         start.make_worktree(place, agent, known["base_commit"])
@@ -105,7 +105,7 @@ def roll_back(operation: operations.Operation) -> None:
 
 def give_task_back(place: places.Place, agent: str) -> None:
     """Where the board cannot be reached, the lease runs out."""
-    if "task" not in meta.read(place, agent):
+    if meta.TASK not in meta.read(place, agent):
         return
     from ibstatus.ops.board import agents as boarders
 

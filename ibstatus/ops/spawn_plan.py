@@ -9,7 +9,7 @@ from ibstatus.drivers import clients, git, installed
 from ibstatus.errors import IbError, UsageError, visible
 from ibstatus.ops import authority
 from ibstatus.rules import agent_prompt, identity, names, roles, settings, stamps, tool_rules
-from ibstatus.store import config, fleet, places, role_files
+from ibstatus.store import config, fleet, meta, places, role_files
 
 NAMES = "use a-z, 0-9 and -, begin with a letter or digit, at most 40 characters"
 
@@ -79,7 +79,7 @@ def made(place: places.Place, caller: identity.Caller, wanted: Wanted, cwd: str)
             "deny": [*role.deny, *wanted.deny],
             "print": wanted.printing,
             "ended": None,
-            **({"task": {"id": wanted.task}} if wanted.task else {}),
+            **({meta.TASK: {"id": wanted.task}} if wanted.task else {}),
         },
     )
 

@@ -10,6 +10,7 @@ OLD = 120.0  # what was reached so long before the very first look is no news
 SLACK, SAME = 1.0, 0.01  # seconds between two words on one thing; where it was seen at work in between, none
 CRASHED = ("was killed", "ended with exit code ")
 LIMITED = (("rate_limited", ""), ("waiting", "limit"))
+TWICE = 60.0  # seconds within which an end in the same words is the same one, heard again
 INPUT = "waiting:input"
 UNSURE = ("screen", "transcript")
 ENDED = "stopped"
@@ -121,8 +122,8 @@ def is_only_back(agent: Agent, old: Episode, kind: str) -> bool:
 
 def is_nudged(agent: Agent, old: Episode, kind: str) -> bool:
     """Is this the end of the turn that a nudge made, or that same end heard twice? One that was given to an earlier
-    rest is forgotten."""
-    other = old.left or agent.said != old.said
+    rest is forgotten. A turn that came and went between two looks may end in the same words, but not so soon."""
+    other = old.left or agent.said != old.said or (agent.since or 0.0) - old.since > TWICE
     late = other and 0 < old.nudged < old.since and not old.kind.startswith(ASKED)
     return old.nudges > 0 and (kind in ASKED or (agent.silent and kind == INPUT and not late))
 

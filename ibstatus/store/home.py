@@ -48,13 +48,15 @@ def is_elsewhere(place: places.Place) -> bool:
 
 def look(place: places.Place) -> bool:
     """Called before anything is read: False when there is nothing here yet; nothing is made."""
-    if disk.exists(place.home):
-        enter(place)
-        return True
-    if disk.exists(place.safe + "/version"):
+    if disk.exists(place.home) or is_kept(place):
         enter(place)
         return True
     return False
+
+
+def is_kept(place: places.Place) -> bool:
+    """Is there a copy of what `git clean` may take away? This repository uses ib, then."""
+    return disk.exists(place.safe + "/version")
 
 
 def newer(found: str) -> IbError:

@@ -58,10 +58,10 @@ class Boarding:
         if key not in self.known:
             known = meta.read(self.place, agent.id)
             fence = holding.fence(agent.id, known)
-            if holding.is_elsewhere(self.place, [known.get("task")]):
+            if holding.is_elsewhere(self.place, [known.get(meta.TASK)]):
                 self.log.complain(f"task of {agent.id}", ELSEWHERE.format(agent.id))
                 return None
-            if fence is None and (not known or "task" in known):
+            if fence is None and (not known or meta.TASK in known):
                 return None  # it is just being written
             self.known[key] = fence
         fence = self.known[key]

@@ -1,5 +1,6 @@
 """Which rest of an agent is another one, and whose news several readers have."""
 
+import pytest
 from msgspec.structs import replace
 
 from ibstatus.rules import episodes, notices
@@ -52,6 +53,18 @@ def test_an_end_that_is_heard_twice_makes_no_nudge_come_sooner() -> None:
         assert watched.known["w"].nudges == 1
     watched.look(worker("w", "running", since=NOW + 200))
     watched.look(replace(silent, since=NOW + 210))
+    assert watched.known["w"].nudges == 0
+
+
+@pytest.mark.parametrize(("said", "nudges"), [("Done.", 1), ("", 5)])
+def test_an_end_in_the_same_words_is_another_one_later(said: str, nudges: int) -> None:
+    """What somebody told it came and went between two looks: it is news again, and has all its nudges."""
+    watched = Watched()
+    silent = worker("w", "waiting", "input", silent=True, said=said)
+    watched.look(silent)
+    watched.known = {"w": replace(watched.known["w"], nudges=nudges, nudged=NOW + 60)}
+    assert watched.look(replace(silent, since=NOW + 70)) == []  # the nudge's own turn
+    assert len(watched.look(replace(silent, since=NOW + 370))) == 1
     assert watched.known["w"].nudges == 0
 
 
