@@ -13,8 +13,8 @@ from ibstatus.drivers import daemon
 from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.rules import duties
-from ibstatus.store import atomic, config, disk, home, locks, places, published, snapshot, spool
-from ibstatus.supervisor import acting, clocks
+from ibstatus.store import config, home, locks, places, published, snapshot, spool
+from ibstatus.supervisor import acting, clocks, standing
 from ibstatus.supervisor.caring import Caring
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.publishing import Publisher
@@ -22,7 +22,6 @@ from ibstatus.supervisor.rousing import Rousing
 from ibstatus.supervisor.watching import Watching
 
 TROUBLE_PAUSE = 5.0
-PAST_PROBES = 5.0
 LOOK_AGAIN = 1.0  # while something is held up by git or by another program
 DISPLACED_AFTER = (0.02, 1.0)
 TIDY_EVERY, LATELY = 5.0, 60.0
@@ -41,8 +40,8 @@ class Supervisor:
         self.rousing = Rousing(place, log)
         self.caring = Caring(place, log)
         self.past = duties.Past()
-        self.package = package_state()
-        self.repository = inode_of(place.common)
+        self.package = standing.package_state()
+        self.repository = standing.inode_of(place.common)
         self.tidied, self.missed = duties.NEVER, set[str]()  # `missed`: who had gone without a word by then
         self.displaced: list[float] = []
         self.cleaned = duties.NEVER
@@ -179,92 +178,52 @@ class Supervisor:
         return {agent.id for agent in gone if now.wall - (agent.since or 0.0) < LATELY}
 
     def reason_to_go(self) -> str:
-        if inode_of(self.place.common) != self.repository:
-            return "the repository is gone"
-        if package_state() != self.package:
+        if standing.inode_of(self.place.common) != self.repository:
+            return standing.GONE
+        if standing.package_state() != self.package:
             return "its own package has changed"
-        if not self.lock.is_mine() and not self.come_back():
-            return "the folder was cleaned away, and another supervisor was faster"
-        return ""
+        return "" if self.lock.is_mine() else self.come_back()
 
-    def come_back(self) -> bool:
+    def come_back(self) -> str:
         """`git clean` took our lock file: with a new one we go on, unless somebody else has it by now."""
         self.lock.release()
+        if not standing.stays(self.place, self.repository):
+            return standing.GONE
         home.enter(self.place)
         if not self.lock.try_take():
-            return False
-        sign(self.place, self.lock)
+            return "the folder was cleaned away, and another supervisor was faster"
+        standing.sign(self.place, self.lock)
         self.past = self.past._replace(published=None)
         self.cleaned, self.tidied = self.clock().mono, duties.NEVER
-        return True
+        return ""
 
     def is_cleaned(self, now: duties.Clock) -> bool:
         """Just now: a `git clean` that goes on takes some of what was put back already."""
         return now.mono - self.cleaned < TIDY_EVERY
 
 
-def inode_of(path: str) -> int:
-    """0 when it is gone."""
-    try:
-        return os.stat(path).st_ino
-    except OSError:
-        return 0
-
-
-def package_state() -> tuple[int, int]:
-    """Changes when ib is installed anew."""
-    try:
-        status = os.stat(ibstatus.__file__)
-    except OSError:
-        return (0, 0)
-    return (status.st_ino, status.st_mtime_ns)
-
-
-def sign(place: places.Place, lock: locks.Lock) -> None:
-    try:
-        daemon.sign(lock)
-        atomic.put(daemon.pid_file_of(place), b"%d\n" % os.getpid(), durable=False)
-    except OSError:
-        return  # on a full disk we supervise all the same
-
-
-def unsign(place: places.Place) -> None:
-    try:
-        if disk.read_file(daemon.pid_file_of(place)) == b"%d\n" % os.getpid():
-            disk.unlink(daemon.pid_file_of(place))
-    except OSError:
-        return
-
-
 def supervise(place: places.Place, clock: Callable[[], duties.Clock] = clocks.now) -> str:
     """Run the supervisor here, to its end. '' when another one runs already; otherwise why it ended."""
     home.enter(place)
     lock = locks.Lock(place.lock(daemon.LOCK))
-    if not taken(lock):
+    if not standing.taken(lock):
         return ""
     log = Log(daemon.log_of(place))
     try:
-        sign(place, lock)
+        standing.sign(place, lock)
         log.say(f"Supervisor of {place.root} started, ib {ibstatus.__version__}, pid {os.getpid()}")
         spool.note(place, acting.WRITER, time.time(), {"kind": "supervisor.started", "who": "supervisor"})
         recover(place, log)
         why = Supervisor(place, lock, log, clock).run()
         log.say(f"Supervisor stopped: {why}")
-        spool.note(place, acting.WRITER, time.time(), {"kind": "supervisor.stopped", "who": "supervisor", "why": why})
+        if why != standing.GONE:
+            spool.note(
+                place, acting.WRITER, time.time(), {"kind": "supervisor.stopped", "who": "supervisor", "why": why}
+            )
         return why
     finally:
-        unsign(place)
+        standing.unsign(place)
         lock.release()
-
-
-def taken(lock: locks.Lock) -> bool:
-    """Of many who only look whether we run, one may be stopped while it does: it is waited out, a holder is not."""
-    deadline = time.monotonic() + PAST_PROBES
-    while not lock.try_take():
-        if locks.is_held(lock.path) or time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def recover(place: places.Place, log: Log) -> None:
@@ -279,10 +238,10 @@ def once(place: places.Place) -> str | None:
     """One look, published; returns why the node could not be, or ''. None: a supervisor runs, and does it by itself."""
     home.enter(place)
     lock = locks.Lock(place.lock(daemon.LOCK))
-    if not taken(lock):
+    if not standing.taken(lock):
         return None
     try:
-        sign(place, lock)
+        standing.sign(place, lock)
         log = Log(daemon.log_of(place))
         recover(place, log)
         supervisor = Supervisor(place, lock, log, clocks.now)
@@ -296,5 +255,5 @@ def once(place: places.Place) -> str | None:
         held = "git is at work, or another program has CLAUDE.md open" if supervisor.publisher.held else ""
         return supervisor.publisher.keeper.why or held
     finally:
-        unsign(place)
+        standing.unsign(place)
         lock.release()

@@ -16,7 +16,7 @@ import pytest
 from bench import start
 from ibstatus.drivers import daemon
 from ibstatus.store import locks, places, spool
-from tests.conftest import Done, git
+from tests.conftest import Done, git, make_repo
 from tests.supervisor.conftest import fleet_member, node_of
 from tests.until import until
 
@@ -113,6 +113,21 @@ def test_it_ends_cleanly(number: int, ib: Callable[..., Done], repo: places.Plac
     until(lambda: not start.alive(repo))
     assert not Path(daemon.pid_file_of(repo)).exists()
     assert "Supervisor stopped: SIG" in Path(daemon.log_of(repo)).read_text()
+
+
+def test_one_whose_repository_is_gone_leaves_nothing_in_the_next(
+    ib: Callable[..., Done], repo: places.Place, clean: None
+) -> None:
+    """It could be committed there."""
+    ib("send", "user-claude", "? hello", env=AUTO)
+    until(lambda: snapshot(repo).get("messages"))
+    process = daemon.holder(repo)
+    assert process is not None
+    Path(repo.root).rename(repo.root + "-moved")
+    make_repo(Path(repo.root))
+
+    until(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
+    assert not Path(repo.home).exists()
 
 
 def test_many_starters_make_one(repo: places.Place, clean: None, monkeypatch: pytest.MonkeyPatch) -> None:

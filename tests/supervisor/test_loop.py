@@ -15,7 +15,7 @@ from ibstatus.ops import node
 from ibstatus.rules import duties
 from ibstatus.store import messages, places, questions, spool
 from ibstatus.store import published as proof
-from ibstatus.supervisor import loop
+from ibstatus.supervisor import loop, standing
 from tests.conftest import Done, git
 from tests.supervisor.conftest import Machine, age_index, fleet_member, node_of
 from tests.until import until
@@ -378,6 +378,24 @@ def test_a_repository_that_is_gone_is_not_made_again(machine: Machine, repo: pla
     machine.run(5)
     moved = Path(repo.root + "-moved")
     Path(repo.root).rename(moved)
+    machine.run(5)
+
+    assert machine.supervisor.ended == "the repository is gone"
+    assert not Path(repo.root).exists()
+
+
+def test_a_repository_that_is_being_removed_is_not_put_back(
+    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever removes it cannot remove a folder that has something in it again."""
+    machine.run(5)
+    shutil.rmtree(repo.home)
+
+    def goes_on(folder: str) -> list[str]:
+        shutil.rmtree(repo.root, ignore_errors=True)
+        return []
+
+    monkeypatch.setattr(standing, "names_in", goes_on)
     machine.run(5)
 
     assert machine.supervisor.ended == "the repository is gone"
