@@ -14,7 +14,7 @@ from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.rules import duties
 from ibstatus.store import config, home, locks, places, published, snapshot, spool
-from ibstatus.supervisor import acting, clocks, standing
+from ibstatus.supervisor import acting, clocks, footing
 from ibstatus.supervisor.caring import Caring
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.publishing import Publisher
@@ -40,8 +40,8 @@ class Supervisor:
         self.rousing = Rousing(place, log)
         self.caring = Caring(place, log)
         self.past = duties.Past()
-        self.package = standing.package_state()
-        self.repository = standing.inode_of(place.common)
+        self.package = footing.package_state()
+        self.repository = footing.inode_of(place.common)
         self.tidied, self.missed = duties.NEVER, set[str]()  # `missed`: who had gone without a word by then
         self.displaced: list[float] = []
         self.cleaned = duties.NEVER
@@ -178,21 +178,21 @@ class Supervisor:
         return {agent.id for agent in gone if now.wall - (agent.since or 0.0) < LATELY}
 
     def reason_to_go(self) -> str:
-        if standing.inode_of(self.place.common) != self.repository:
-            return standing.GONE
-        if standing.package_state() != self.package:
+        if footing.inode_of(self.place.common) != self.repository:
+            return footing.GONE
+        if footing.package_state() != self.package:
             return "its own package has changed"
         return "" if self.lock.is_mine() else self.come_back()
 
     def come_back(self) -> str:
         """`git clean` took our lock file: with a new one we go on, unless somebody else has it by now."""
         self.lock.release()
-        if not standing.stays(self.place, self.repository):
-            return standing.GONE
+        if not footing.stays(self.place, self.repository):
+            return footing.GONE
         home.enter(self.place)
         if not self.lock.try_take():
             return "the folder was cleaned away, and another supervisor was faster"
-        standing.sign(self.place, self.lock)
+        footing.sign(self.place, self.lock)
         self.past = self.past._replace(published=None)
         self.cleaned, self.tidied = self.clock().mono, duties.NEVER
         return ""
@@ -206,23 +206,23 @@ def supervise(place: places.Place, clock: Callable[[], duties.Clock] = clocks.no
     """Run the supervisor here, to its end. '' when another one runs already; otherwise why it ended."""
     home.enter(place)
     lock = locks.Lock(place.lock(daemon.LOCK))
-    if not standing.taken(lock):
+    if not footing.taken(lock):
         return ""
     log = Log(daemon.log_of(place))
     try:
-        standing.sign(place, lock)
+        footing.sign(place, lock)
         log.say(f"Supervisor of {place.root} started, ib {ibstatus.__version__}, pid {os.getpid()}")
         spool.note(place, acting.WRITER, time.time(), {"kind": "supervisor.started", "who": "supervisor"})
         recover(place, log)
         why = Supervisor(place, lock, log, clock).run()
         log.say(f"Supervisor stopped: {why}")
-        if why != standing.GONE:
+        if why != footing.GONE:
             spool.note(
                 place, acting.WRITER, time.time(), {"kind": "supervisor.stopped", "who": "supervisor", "why": why}
             )
         return why
     finally:
-        standing.unsign(place)
+        footing.unsign(place)
         lock.release()
 
 
@@ -238,10 +238,10 @@ def once(place: places.Place) -> str | None:
     """One look, published; returns why the node could not be, or ''. None: a supervisor runs, and does it by itself."""
     home.enter(place)
     lock = locks.Lock(place.lock(daemon.LOCK))
-    if not standing.taken(lock):
+    if not footing.taken(lock):
         return None
     try:
-        standing.sign(place, lock)
+        footing.sign(place, lock)
         log = Log(daemon.log_of(place))
         recover(place, log)
         supervisor = Supervisor(place, lock, log, clocks.now)
@@ -255,5 +255,5 @@ def once(place: places.Place) -> str | None:
         held = "git is at work, or another program has CLAUDE.md open" if supervisor.publisher.held else ""
         return supervisor.publisher.keeper.why or held
     finally:
-        standing.unsign(place)
+        footing.unsign(place)
         lock.release()

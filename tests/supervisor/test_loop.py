@@ -15,7 +15,7 @@ from ibstatus.ops import node
 from ibstatus.rules import duties
 from ibstatus.store import messages, places, questions, spool
 from ibstatus.store import published as proof
-from ibstatus.supervisor import loop, standing
+from ibstatus.supervisor import footing, loop
 from tests.conftest import Done, git
 from tests.supervisor.conftest import Machine, age_index, fleet_member, node_of
 from tests.until import until
@@ -395,7 +395,7 @@ def test_a_repository_that_is_being_removed_is_not_put_back(
         shutil.rmtree(repo.root, ignore_errors=True)
         return []
 
-    monkeypatch.setattr(standing, "names_in", goes_on)
+    monkeypatch.setattr(footing, "names_in", goes_on)
     machine.run(5)
 
     assert machine.supervisor.ended == "the repository is gone"
