@@ -102,7 +102,7 @@ class Supervisor:
             snapshot.distrust(self.place)
             return TROUBLE_PAUSE
         self.log.complain("look", "")
-        if not self.up:
+        if not self.up and self.lock.is_mine():
             self.up = True
             daemon.came_up(self.place)
         return wait

@@ -121,10 +121,12 @@ def test_one_whose_repository_is_gone_leaves_nothing_in_the_next(
     """It could be committed there."""
     ib("send", "user-claude", "? hello", env=AUTO)
     until(lambda: snapshot(repo).get("messages"))
+    until(lambda: starts(repo)[1] == 0)
     process = daemon.holder(repo)
     assert process is not None
-    Path(repo.root).rename(repo.root + "-moved")
+    moved = Path(repo.root).rename(repo.root + "-moved")
     make_repo(Path(repo.root))
+    (moved / ".ittybitty/user-messages.json").touch()  # it watches the folder, whatever that is called now
 
     until(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
     assert not Path(repo.home).exists()
