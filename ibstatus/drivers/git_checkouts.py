@@ -10,7 +10,6 @@ from ibstatus.errors import IbError
 from ibstatus.store import git_files, places
 
 GITLINK = "160000"
-REBASING = ("rebase-merge", "rebase-apply")
 
 
 class Checkout(NamedTuple):
@@ -62,13 +61,14 @@ def under_way(own: str) -> str:
     return next((what for leaf, what in git_files.OPERATIONS.items() if os.path.lexists(f"{own}/{leaf}")), "")
 
 
-def is_rebasing(checkout: str) -> bool:
-    own = git_dir(checkout)
-    return any(os.path.lexists(f"{own}/{leaf}") for leaf in REBASING)
+def is_behind(checkout: str, start: str, end: str) -> bool:
+    """Has its index nothing yet of the step from one commit to the other? It is written at once."""
+    done = git_refs.asked(checkout, "diff-index", "--cached", "--name-only", "--no-renames", "-z", start)
+    return git_refs.changed(checkout, start, end).isdisjoint(os.fsdecode(done.out).split("\0"))
 
 
 def rebased(own: str) -> str:
-    for leaf in REBASING:
+    for leaf in ("rebase-merge", "rebase-apply"):
         try:
             with open(f"{own}/{leaf}/head-name", encoding="utf-8", errors="surrogateescape") as file:
                 return file.read().strip()

@@ -40,7 +40,7 @@ def is_switching(process: psutil.Process, checkouts: Collection[str]) -> bool:
         return False
     if checkout not in checkouts:
         return False
-    return git_words.command(argv)[0] != git_words.REBASE or not git_checkouts.is_rebasing(checkout)
+    return git_words.command(argv)[0] != git_words.REBASE or not git_checkouts.rebased(git_checkouts.git_dir(checkout))
 
 
 def checkout_of(path: str) -> str:
@@ -62,10 +62,18 @@ def callers() -> set[int]:
 
 
 def is_at_it(process: psutil.Process) -> bool:
-    """It lives, and has not come to the hook that is told of what it has done."""
+    """It lives, and a checkout has not come to the hook that is told of what it has done."""
     try:
         if not process.is_running() or process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_STOPPED):
             return False
-        return not any(git_words.is_told_of_a_switch(child.cmdline()) for child in process.children())
+        verb, children = git_words.command(process.cmdline())[0], process.children()
+    except (psutil.Error, OSError):
+        return False
+    return verb == git_words.REBASE or not any(map(is_told, children))
+
+
+def is_told(child: psutil.Process) -> bool:
+    try:
+        return git_words.is_told_of_a_switch(child.cmdline())
     except (psutil.Error, OSError):
         return False

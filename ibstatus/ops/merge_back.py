@@ -44,8 +44,7 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
 def bring(place: places.Place, facts: dict[str, Any], here: list[git_checkouts.Checkout], say: Say) -> None:
     ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
     if not merge_step.bring(place, ref, after, before, [one.path for one in here], say):
-        why = "another git had read where it was, and has put it back there"
-        raise IbError(f"{git_refs.name_of(ref)} has the merge again", cause=why, hint="ib undo again")
+        raise IbError(f"{git_refs.name_of(ref)} was moved meanwhile, and has the merge again", hint="ib undo again")
 
 
 def made_anew(cwd: str, before: str, after: str, now: str) -> str:

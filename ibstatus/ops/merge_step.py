@@ -3,7 +3,7 @@
 `carry` tries it until it stands, for `ib merge` and for the board's merge queue."""
 
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -136,7 +136,7 @@ def advance(place: places.Place, branch: str, facts: dict[str, Any], say: Say) -
         if here and git_refs.tip_of(cwd, ref) == before:
             git_unwind.put_back(here[0], ref, before, after)  # a hook refuses when the files are there already
         return trouble or MOVED_ON
-    return "" if bring(place, ref, before, after, here[1:], say, but=here[:1]) else MOVED_ON
+    return "" if bring(place, ref, before, after, here[1:], say, here[:1]) else MOVED_ON
 
 
 def of_the_user(place: places.Place) -> list[str]:
@@ -150,31 +150,37 @@ def having(place: places.Place, ref: str) -> list[str]:
 
 
 def bring(
-    place: places.Place, ref: str, start: str, end: str, known: list[str], say: Say, but: Sequence[str] = ()
+    place: places.Place, ref: str, start: str, end: str, known: list[str], say: Say, done: Sequence[str] = ()
 ) -> bool:
-    """The branch is at `end`: these checkouts go along, and who has checked it out while it moved, and may have its
-    files of `start`. To those of `end` nothing is done. False when a rebase has just put it back: it had read before
-    where it is."""
-    here = [*known, *latecomers(place, ref, {*known, *but}, say)]
-    if git_refs.tip_of(place.git_folder, ref) == start or not has(place, ref, end):
-        return False
-    for path in here:
+    """The branch is at `end`: these checkouts go along, then who has checked it out while it moved. False when it was
+    moved again meanwhile, and is not: a rebase puts it back to where it had read it. Then they go back as well."""
+    along(known, ref, start, end, say)
+    theirs = of_the_user(place)
+    git_along.at_work(theirs)
+    git_switching.let(theirs, say)
+    if has(place, ref, end) and (git_refs.contains(place.git_folder, end, start) or not has(place, ref, start)):
+        along(behind(having(place, ref), start, end, {*known, *done}), ref, start, end, say)
+        return True
+    if git_refs.tip_of(place.git_folder, ref) == start:
+        along([*done, *known], ref, end, start, say)
+    return False
+
+
+def along(checkouts: Iterable[str], ref: str, start: str, end: str, say: Say) -> None:
+    for path in checkouts:
         why = git_along.bring(path, ref, start, end)
         if why not in ("", git_along.AWAY):
             say(f"{path} has the branch checked out, and could not be brought along: {why}")
-    return True
+
+
+def behind(checkouts: Iterable[str], start: str, end: str, but: Container[str] = ()) -> list[str]:
+    """What others have staged since, at `end`, is theirs."""
+    return [path for path in checkouts if path not in but and git_checkouts.is_behind(path, start, end)]
 
 
 def has(place: places.Place, ref: str, commit: str) -> bool:
     now = git_refs.tip_of(place.git_folder, ref)
     return bool(now) and git_refs.contains(place.git_folder, now, commit)
-
-
-def latecomers(place: places.Place, ref: str, known: Container[str], say: Say) -> list[str]:
-    theirs = of_the_user(place)
-    git_along.at_work(theirs)
-    git_switching.let(theirs, say)
-    return [path for path in having(place, ref) if path not in known]
 
 
 def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
@@ -185,13 +191,17 @@ def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
         if lock:
             rm = f"rm {quoted(lock)}"
             raise IbError(f"git is at work in {path}, or has died there; when no git runs: {rm}", hint=rm)
+    if switching := git_switching.found(of_the_user(place)):
+        pids = " ".join(str(one.pid) for one in switching)
+        raise IbError("git may just check the branch out", hint=f"when it has ended: ps -o pid,etime,args -p {pids}")
     return has(place, str(facts["ref"]), str(facts["after"]))
 
 
 def bring_along(place: places.Place, facts: dict[str, Any], say: Say) -> None:
     """The branch has moved: the checkouts of it go along where they have not yet."""
+    ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
     if is_at(place, facts, "after"):
-        bring(place, str(facts["ref"]), str(facts["before"]), str(facts["after"]), left(place, facts), say)
+        along(behind(having(place, ref), before, after), ref, before, after, say)
 
 
 def take_along_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
