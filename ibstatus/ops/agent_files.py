@@ -1,20 +1,32 @@
 """What an agent's session runs with, put back where `git clean` has taken it: from its copy, else made anew."""
 
+import time
+
 from ibstatus.errors import logged
 from ibstatus.ops import start
 from ibstatus.store import agents, disk, fleet, locks, meta, operations, places
+
+REST = 2.0
 
 
 def mend(place: places.Place) -> list[str]:
     """Of everybody on whom nobody is at work; returns what could not be made."""
     said = []
     for agent in fleet.names_of(place):
-        if agents.exists(place, agent) and is_missing(place, agent):
+        if agents.exists(place, agent) and not is_going(place, agent) and is_missing(place, agent):
             try:
                 mend_one(place, agent)
             except Exception as error:
                 said.append(f"the files of {agent}: {logged(error)}")
     return said
+
+
+def is_going(place: places.Place, agent: str) -> bool:
+    """Who removes all of the repository may have begun here: a moment later it is gone, or a clean has come further."""
+    try:
+        return 0 <= time.time() - disk.stat(place.agent_dir(agent)).st_mtime < REST
+    except OSError:
+        return True
 
 
 def is_missing(place: places.Place, agent: str) -> bool:

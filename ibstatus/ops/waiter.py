@@ -3,6 +3,7 @@
 import os
 import time
 
+from ibstatus.drivers.ground import Ground
 from ibstatus.drivers.lifeline import Lifeline
 from ibstatus.store import atomic, bells, disk, home, locks, places, queue
 
@@ -23,6 +24,7 @@ class Waiter:
         self.lifeline = Lifeline(session) if session else None
         self.rung_for = rung_for(lock)
         self.ticks = 0
+        self.ground = Ground(place)
         self.sign(0)
         self.bell = bells.Bell(place.bells, stdout)
         queue.close_tail(place, time.time())
@@ -53,6 +55,8 @@ class Waiter:
     def come_back(self) -> str:
         """The folder was cleaned away under us: bell and lock are made anew, unless somebody else listens by now."""
         self.lock.release()
+        if not self.ground.stays():
+            return LEFT
         home.enter(self.place)
         if not self.lock.try_take():
             return BUSY
@@ -76,6 +80,7 @@ class Waiter:
 
     def close(self) -> None:
         self.bell.close()
+        self.ground.close()
         path = self.place.home + "/notify/listener.pid"
         try:
             if disk.read_file(path) == b"%d\n" % os.getpid():

@@ -32,6 +32,8 @@ def settle(place: places.Place, *, gitignore: bool = False) -> None:
     if place.agent and not disk.exists(place.home):
         raise IbError("This agent's repository has lost its .ittybitty folder", hint="run ib init in the main checkout")
     home.check_format(place)
+    if not disk.exists(place.common):
+        raise IbError(f"There is no repository in {place.root} any more", cause=f"{place.common} is gone")
     try:
         disk.make_dirs(place.home)
         if not disk.exists(place.home):

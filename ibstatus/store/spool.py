@@ -21,7 +21,7 @@ def note(place: places.Place, writer: str, now: float, *events: "Mapping[str, ob
             done = append.append(path, data)
         except FileNotFoundError:
             if not disk.exists(place.home):
-                return False  # nobody but home.enter makes it: there it is kept out of git's sight
+                return False  # a note is no reason to make it
             disk.make_dirs(place.spool)
             done = append.append(path, data)
         done.close()

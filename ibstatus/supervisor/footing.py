@@ -1,4 +1,4 @@
-"""What a supervisor stands on: the repository, the installation that it is, and its lock."""
+"""What a supervisor stands on, beside its repository: the installation that it is, and its lock."""
 
 import os
 import time
@@ -9,35 +9,6 @@ from ibstatus.store import atomic, disk, locks, places
 
 GONE = "the repository is gone"
 PAST_PROBES = 5.0
-QUIET, PATIENCE = 0.3, 3.0
-
-
-def inode_of(path: str) -> int:
-    """0 when it is gone."""
-    try:
-        return os.stat(path).st_ino
-    except OSError:
-        return 0
-
-
-def stays(place: places.Place, repository: int) -> bool:
-    """Only the folder was taken away. Whoever removes all of the repository may begin with it, and could not remove
-    what has something in it again."""
-    seen, until = None, time.monotonic() + PATIENCE
-    while inode_of(place.common) == repository:
-        now = (names_in(place.root), names_in(place.common))
-        if now == seen or time.monotonic() > until:
-            return True
-        seen = now
-        time.sleep(QUIET)
-    return False
-
-
-def names_in(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
 
 
 def package_state() -> tuple[int, int]:

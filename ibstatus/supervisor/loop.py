@@ -10,6 +10,7 @@ from types import FrameType
 
 import ibstatus
 from ibstatus.drivers import daemon
+from ibstatus.drivers.ground import Ground
 from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.rules import duties
@@ -41,7 +42,7 @@ class Supervisor:
         self.caring = Caring(place, log)
         self.past = duties.Past()
         self.package = footing.package_state()
-        self.repository = footing.inode_of(place.common)
+        self.ground = Ground(place)
         self.tidied, self.missed = duties.NEVER, set[str]()  # `missed`: who had gone without a word by then
         self.displaced: list[float] = []
         self.cleaned = duties.NEVER
@@ -70,6 +71,7 @@ class Supervisor:
         """Before the lock is given back: what is still being typed is noted, or the next of us would type it again."""
         self.publisher.scanner.close()
         self.caring.close()
+        self.ground.close()
 
     def rest(self, watching: Watching, wait: float) -> None:
         """Until there is news or the next look is due; meanwhile the scan ticks, and what it sees is news, too."""
@@ -178,7 +180,7 @@ class Supervisor:
         return {agent.id for agent in gone if now.wall - (agent.since or 0.0) < LATELY}
 
     def reason_to_go(self) -> str:
-        if footing.inode_of(self.place.common) != self.repository:
+        if not self.ground.is_there():
             return footing.GONE
         if footing.package_state() != self.package:
             return "its own package has changed"
@@ -187,7 +189,7 @@ class Supervisor:
     def come_back(self) -> str:
         """`git clean` took our lock file: with a new one we go on, unless somebody else has it by now."""
         self.lock.release()
-        if not footing.stays(self.place, self.repository):
+        if not self.ground.stays():
             return footing.GONE
         home.enter(self.place)
         if not self.lock.try_take():

@@ -20,6 +20,12 @@ Ib = Callable[..., Done]
 AUTO = {"IB_SUPERVISOR": ""}
 
 
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is told to look here, not a supervisor."""
+    monkeypatch.setattr(agent_files, "REST", 0.0)
+
+
 @pytest.fixture
 def supervised(repo: places.Place) -> Iterator[dict[str, str]]:
     yield AUTO
@@ -91,6 +97,18 @@ def test_without_a_copy_they_are_made_anew(ib: Ib, repo: places.Place) -> None:
     assert agent_files.mend(repo) == []
     assert files(repo, "w") == before
     assert Path(repo.safe_copy(repo.agent_dir("w")), "start.sh").exists()
+
+
+def test_what_goes_just_now_may_go_on(ib: Ib, repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who removes all of the repository cannot remove a folder that has something in it again."""
+    assert ib("new-agent", "--name", "w", "Task\n> work 600").code == 0
+    gone = Path(repo.agent_dir("w"), "start.sh")
+    gone.unlink()
+
+    monkeypatch.setattr(agent_files, "REST", 600.0)
+    assert (agent_files.mend(repo), gone.exists()) == ([], False)
+    monkeypatch.setattr(agent_files, "REST", 0.0)
+    assert (agent_files.mend(repo), gone.exists()) == ([], True)
 
 
 def test_one_that_is_being_changed_and_one_made_by_hand_are_left_alone(ib: Ib, repo: places.Place, agent) -> None:

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from ibstatus.drivers import ground
 from ibstatus.ops import node
 from ibstatus.rules import duties
 from ibstatus.store import messages, places, questions, spool
 from ibstatus.store import published as proof
-from ibstatus.supervisor import footing, loop
+from ibstatus.supervisor import loop
 from tests.conftest import Done, git
+from tests.patience import LONG
 from tests.supervisor.conftest import Machine, age_index, fleet_member, node_of
 from tests.until import until
 
@@ -391,15 +393,32 @@ def test_a_repository_that_is_being_removed_is_not_put_back(
     machine.run(5)
     shutil.rmtree(repo.home)
 
-    def goes_on(folder: str) -> list[str]:
-        shutil.rmtree(repo.root, ignore_errors=True)
-        return []
+    monkeypatch.setattr(ground, "REST", LONG)
+    monkeypatch.setattr(ground, "STEP", 0.0)
 
-    monkeypatch.setattr(footing, "names_in", goes_on)
+    def goes_on(path: str) -> bool:
+        shutil.rmtree(repo.root, ignore_errors=True)
+        return False
+
+    monkeypatch.setattr(ground.disk, "exists", goes_on)
     machine.run(5)
 
     assert machine.supervisor.ended == "the repository is gone"
     assert not Path(repo.root).exists()
+
+
+def test_one_whose_removal_takes_long_is_not_put_back(
+    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ground, "REST", 0.0)
+    machine.run(5)
+    shutil.rmtree(repo.home)
+    Path(repo.root, "file.txt").unlink()
+
+    machine.run(5)
+
+    assert machine.supervisor.ended == "the repository is gone"
+    assert not Path(repo.home).exists()
 
 
 def test_a_meta_that_is_no_file_is_not_read(machine: Machine, repo: places.Place) -> None:
