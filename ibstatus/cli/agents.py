@@ -225,7 +225,7 @@ def resume_all(at: places.Place, dry_run: bool, force: bool, json: bool) -> int:
     elif not dry_run:
         count = "1 agent" if len(wanted.steps) == 1 else f"{len(wanted.steps)} agents"
         if not force and not agreed(f"Resume {count}?", "ib resume --all --force"):
-            return 0
+            return 1
         done = resuming.carry_out(at, wanted, output.talk)
         watched.keep_watched(at)
     for one in done.left:

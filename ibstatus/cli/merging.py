@@ -48,7 +48,7 @@ def merge(agent: str, into: str, force: bool, test: str, json: bool) -> int:
     merged = op.merge(at, calling.caller(at), wish, agree, lambda text: output.talk(visible(text)))
     if merged is None:
         output.talk("Cancelled.")
-        return 0
+        return 1
     watched.keep_watched(at)
     tell(at, merged, json)
     return 0

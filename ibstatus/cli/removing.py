@@ -84,7 +84,7 @@ def kill(ids: tuple[str, ...], tree: bool, force: bool, json: bool) -> int:
         show_losses(at, names)
         words = " ".join(quoted(name) for name in names)
         if not agreed(f"Kill {', '.join(names)}?", f"ib kill {words}{' --tree' if tree else ''} --force"):
-            return 0
+            return 1
     if caller.kind == identity.AGENT and caller.name in names:
         return kill_apart(at, names, json)
     closed = killing.kill(at, names, caller.name, "killed", said)
@@ -132,7 +132,7 @@ def nuke(agent: str, force: bool, json: bool) -> int:
         show_rest(what)
         command = f"ib nuke {quoted(agent)} --force" if agent else "ib nuke --force"
         if not agreed(f"Kill {removal_text.counted(len(what.agents), 'agent')}?", command):
-            return 0
+            return 1
     output.talk(f"Killing {len(what.agents)} agent(s)...")
     done = nuking.nuke(at, what, caller.name, said)
     publish(at, what)
@@ -269,7 +269,7 @@ def gc(force: bool, include: tuple[str, ...], json: bool) -> int:
         total = leftovers.size(sum(one.size for one in chosen))
         again = "".join(f" --include {word}" for word in include)
         if not agreed(f"Remove {removal_text.counted(len(chosen), 'leftover')} ({total})?", f"ib gc{again} --force"):
-            return 0
+            return 1
     return swept(sweeping.sweep(at, chosen, calling.caller(at).name, said), json)
 
 

@@ -56,12 +56,21 @@ def merge(place: places.Place, caller: identity.Caller, wish: Wish, agree: Agree
     plan = check(place, caller, wish._replace(given=agent))
     if not agree([*merge_text.intended(agent, plan.into, shown(plan)), *left_behind(place, agent)]):
         return None
+    merge_step.refuse_at_work(merge_step.of_the_user(place))  # before its session is ended for nothing
+    refuse_committed(place)
     try_out(place, plan, wish.test, say)
     with operations.begin(place, "merge", agent, by=caller.name, into=plan.ref) as op:
         if not agents.exists(place, agent):
             op.done()
             raise IbError(f"{agent} is gone: another command has closed it meanwhile", hint="ib list")
         return Merged(*carry_out(op, plan, course(place, plan, wish.test, say), say))
+
+
+def refuse_committed(place: places.Place) -> None:
+    """They change while it is merged: whoever has them checked out has changes in the way, each time."""
+    if git_refs.asked(place.root, "ls-files", "-z", "--", ".ittybitty").out:
+        hint = "git rm -r -q --cached .ittybitty; git commit -m 'without the files of ib'"
+        raise IbError("Files of .ittybitty are committed, and change all the time; nothing was merged", hint=hint)
 
 
 def shown(plan: Plan) -> list[tuple[str, str]]:

@@ -27,7 +27,9 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
         if now == before:
             bring(place, facts, here, say)
             return
-        if not now or not git_refs.contains(cwd, now, after):
+        if not now:
+            raise renamed(cwd, facts, into)
+        if not git_refs.contains(cwd, now, after):
             say(f"{into} does not have the merge any more: it is left as it is{made_anew(cwd, before, after, now)}")
             return
         if now != after:
@@ -45,6 +47,17 @@ def bring(place: places.Place, facts: dict[str, Any], here: list[git_checkouts.C
     ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
     if not merge_step.bring(place, ref, after, before, [one.path for one in here], say):
         raise IbError(f"{git_refs.name_of(ref)} was moved meanwhile, and has the merge again", hint="ib undo again")
+
+
+def renamed(cwd: str, facts: dict[str, Any], into: str) -> IbError:
+    listed = git_refs.asked(
+        cwd, "for-each-ref", "--format=%(refname:short)", "--contains", str(facts["after"]), "refs/heads"
+    )
+    there = processes.text(listed.out).split()
+    keep = f"ib undo {quoted(str(facts.get('agent') or 'NAME'))} --keep-merge"
+    hint = f"git branch -m {quoted(there[0])} {quoted(into)}; or {keep}" if there else keep
+    cause = f"the merge is in {', '.join(there)}" if there else ""
+    return IbError(f"There is no branch {into} any more; nothing was taken back", cause=cause, hint=hint)
 
 
 def made_anew(cwd: str, before: str, after: str, now: str) -> str:

@@ -183,14 +183,18 @@ def has(place: places.Place, ref: str, commit: str) -> bool:
     return bool(now) and git_refs.contains(place.git_folder, now, commit)
 
 
-def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
-    """A git that the killed command had started may still be at it: it is waited for first."""
-    refuse_stray(place, time.monotonic() + STRAY_PATIENCE)
-    for path in ours(place, facts):
+def refuse_at_work(checkouts: Iterable[str]) -> None:
+    for path in checkouts:
         lock = git_along.settled(path)
         if lock:
             rm = f"rm {quoted(lock)}"
             raise IbError(f"git is at work in {path}, or has died there; when no git runs: {rm}", hint=rm)
+
+
+def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
+    """A git that the killed command had started may still be at it: it is waited for first."""
+    refuse_stray(place, time.monotonic() + STRAY_PATIENCE)
+    refuse_at_work(ours(place, facts))
     if switching := git_switching.found(of_the_user(place)):
         pids = " ".join(str(one.pid) for one in switching)
         raise IbError("git may just check the branch out", hint=f"when it has ended: ps -o pid,etime,args -p {pids}")

@@ -105,7 +105,7 @@ def check(place: places.Place, agent: str, known: dict[str, object]) -> None:
     refuse_running(place, agent)
     worktree = start.worktree_of(place, agent, known)
     if not disk.exists(worktree):
-        raise IbError(f"The worktree of {agent} is gone", hint=f"git worktree add {quoted(worktree)} agent/{agent}")
+        raise IbError(f"The worktree of {agent} is gone", hint=f"git worktree add -f {quoted(worktree)} agent/{agent}")
     if known.get("worktree") is not False:
         start.refuse_foreign(place, agent, worktree)
     client_of(known)

@@ -90,12 +90,13 @@ def after(agent: Agent, old: Episode, first: bool) -> Episode:
     heard = (old.kind, old.since, old.said) if old.told else old.heard
     # A screen has been believed for a moment, an older one or that of a dialog.
     known = [one for one in (heard, old.heard) if one[::2] == (kind, agent.said) and abs(one[1] - since) <= SAME]
+    over = old.kind == "complete" and not old.left and kind.startswith(ENDED)  # its session was not needed any more
     return msgspec.structs.replace(
         old,
         kind=kind,
         since=since,
         said=agent.said,
-        told=bool(known),
+        told=bool(known) or over,
         id="",
         heard=known[0] if known else heard,
         left=False,

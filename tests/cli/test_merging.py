@@ -38,7 +38,7 @@ def test_it_is_shown_and_asked_first(repo: places.Place, ib: Ib, agent: Agent) -
     assert state(repo.root) == before
 
 
-@pytest.mark.parametrize(("answer", "code", "merged"), [(b"y\n", 0, True), (b"n\n", 0, False), (b"\x04", 0, False)])
+@pytest.mark.parametrize(("answer", "code", "merged"), [(b"y\n", 0, True), (b"n\n", 1, False), (b"\x04", 1, False)])
 def test_a_person_at_a_terminal_answers(
     repo: places.Place, agent: Agent, answer: bytes, code: int, merged: bool
 ) -> None:

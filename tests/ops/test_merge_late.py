@@ -7,9 +7,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ibstatus.drivers import git_switching
+from ibstatus.drivers import git_along, git_switching
 from ibstatus.errors import IbError
-from ibstatus.ops import merge, merge_back, recover, undo
+from ibstatus.ops import merge, merge_back, recover, stop, undo
 from ibstatus.rules import identity
 from ibstatus.store import home, operations, places
 from tests.conftest import git
@@ -56,6 +56,53 @@ def held(repo: places.Place, name: str, condition: str, *words: str) -> "tuple[s
     running = subprocess.Popen(["git", *words], cwd=repo.root)
     until(there.exists)
     return running, go
+
+
+def test_a_lock_in_the_way_ends_nobodys_session(
+    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    monkeypatch.setattr(git_along, "PATIENCE", 0.0)
+    monkeypatch.setattr(stop, "stop", lambda *args: pytest.fail("it was ended"))
+    lock = Path(repo.common, "index.lock")
+    lock.touch()
+
+    with pytest.raises(IbError, match="when no git runs: rm") as refused:
+        goes(repo)
+
+    assert refused.value.hint == f"rm {lock}"
+    lock.unlink()
+
+
+def test_files_of_ib_that_are_committed_end_nobodys_session(
+    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.enter(repo)
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    git(repo.root, "add", "-f", ".ittybitty/repo-id")
+    git(repo.root, "commit", "-q", "-m", "all")
+    monkeypatch.setattr(stop, "stop", lambda *args: pytest.fail("it was ended"))
+
+    with pytest.raises(IbError, match=r"Files of \.ittybitty are committed") as refused:
+        goes(repo)
+
+    monkeypatch.undo()
+    subprocess.run(refused.value.hint, cwd=repo.root, shell=True, check=True, stdout=subprocess.DEVNULL)
+    assert goes(repo)
+
+
+def test_a_branch_of_another_name_keeps_its_merge_until_it_has_its_own_again(repo: places.Place, agent: Agent) -> None:
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    assert goes(repo)
+    git(repo.root, "branch", "-m", "main", "trunk")
+
+    with pytest.raises(IbError, match="There is no branch main any more") as refused:
+        undo.undo(repo, "", print)
+
+    assert refused.value.hint == "git branch -m trunk main; or ib undo w --keep-merge"
+    git(repo.root, *refused.value.hint.partition(";")[0].split()[1:])
+    assert undo.undo(repo, "", print)
+    assert files_of(repo, "main") == ["file.txt"]
 
 
 def files_of(repo: places.Place, ref: str) -> list[str]:

@@ -68,6 +68,14 @@ def test_an_end_in_the_same_words_is_another_one_later(said: str, nudges: int) -
     assert watched.known["w"].nudges == 0
 
 
+def test_the_session_of_one_that_was_complete_ends_without_news() -> None:
+    """A server that is ended, a reboot: nobody has to act."""
+    for before, news in ((worker("w", "complete", said="Done."), 0), (worker("w", "waiting", "input", said="hm"), 1)):
+        watched = Watched()
+        assert len(watched.look(before)) == 1
+        assert len(watched.look(worker("w", "stopped", "was killed", since=NOW + 60))) == news
+
+
 def test_what_it_asks_in_between_ends_no_turn() -> None:
     watched = Watched()
     watched.look(worker("w", "running", since=NOW))
