@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.ground import Row, percentile, repository
 from bench.hot import available, compiled
 from bench.inject import ISOLATED, MANY, PAYLOAD, ROUNDS, counted, hook, publish, seconds
-from ibstatus.store import places
+from ibstatus.store import places, tokens
 
 BAR = 1.6
 NAME = "w1"
@@ -19,6 +19,7 @@ def agent(place: places.Place) -> str:
     """An agent with the rules that all have; its worktree."""
     folder = Path(place.agent_dir(NAME))
     (folder / "repo/src").mkdir(parents=True)
+    tokens.make(place, NAME)
     (folder / "meta.json").write_text(json.dumps({"id": NAME, "worker": True}))
     allow = [
         "Read",
@@ -55,7 +56,8 @@ def measure() -> list[Row]:
     guard = hook("agent-path", NAME)
     with repository() as place:
         tree = agent(place)
-        os.environ["CLAUDE_PROJECT_DIR"] = tree
+        session = {"CLAUDE_PROJECT_DIR": tree, "IB_AGENT_ID": NAME, "IB_AGENT_TOKEN": tokens.of(place, NAME).decode()}
+        os.environ.update(session)
         floor = counted([*ISOLATED, "-c", "pass"], b"", tree)
         read = payload(tree, "Read", {"file_path": tree + "/src/app.ts"})
         bash = payload(tree, "Bash", {"command": LINE, "description": "status"})

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+LARGE = 4096
 WITH_CLIENT = "wait-for-news"  # its argument is the client's pid, that of the others an agent
 
 
@@ -73,8 +74,21 @@ class Event:
 
     @property
     def is_anothers(self) -> bool:
-        """Does somebody run the hook of another agent, to read its mail or to speak for it?"""
-        return self.place is not None and self.place.agent not in ("", self.agent)
+        """Does somebody run the hook of another agent, to read its mail or to speak for it? It may be a session of one
+        that is gone with its repository, when another one has its name and its place."""
+        if self.place is None:
+            return False
+        return self.place.agent not in ("", self.agent) or self.is_outlived
+
+    @property
+    def is_outlived(self) -> bool:
+        carried = posix.environ.get(b"IB_AGENT_TOKEN", b"")
+        if not carried or not self.agent or self.place is None or environ("IB_AGENT_ID") != self.agent:
+            return False
+        try:
+            return disk.read_ours(self.place.token(self.agent), LARGE).strip() not in (b"", carried)
+        except OSError:  # made by hand
+            return False
 
     @property
     def is_doubled(self) -> bool:

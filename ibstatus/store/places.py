@@ -85,6 +85,9 @@ class Place:
     def cursor(self, reader: str) -> str:
         return f"{self.home}/notify/cursors/{reader}"
 
+    def token(self, agent: str) -> str:
+        return self.agent_dir(agent) + "/token"
+
     def agent_dir(self, agent: str) -> str:
         return f"{self.home}/agents/{agent}"
 

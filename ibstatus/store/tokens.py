@@ -10,7 +10,7 @@ LONGEST = 200
 
 
 def path_of(place: places.Place, agent: str) -> str:
-    return place.agent_dir(agent) + "/token"
+    return place.token(agent)
 
 
 def make(place: places.Place, agent: str) -> None:

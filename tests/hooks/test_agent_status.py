@@ -11,7 +11,7 @@ import pytest
 
 from ibstatus.model import words
 from ibstatus.rules import names
-from ibstatus.store import disk, events, notices, places, spool, standing, states
+from ibstatus.store import disk, events, notices, places, spool, standing, states, tokens
 from tests.conftest import make_agent
 from tests.hooks.conftest import Answered, Session, run_hook
 from tests.hooks.payloads import ALL, ident, recorded
@@ -50,6 +50,24 @@ def test_an_agents_turn(entered: places.Place, worker: str) -> None:
     assert states_of(entered) == ["waiting permission", "complete", "stopped"]
     assert {event["who"] for event in said(entered)} == {"w1"}
     assert states.States(entered).catch_up()["w1"].state == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("token", "heard"), [("its own", True), ("that of another one of its name", False), ("", True)]
+)
+def test_a_session_that_has_outlived_its_repository_does_not_speak_for_the_next_of_its_name(
+    entered: places.Place, worker: str, token: str, heard: bool
+) -> None:
+    tokens.make(entered, worker)
+    env = {"IB_AGENT_ID": worker, "IB_AGENT_TOKEN": tokens.of(entered, worker).decode() if heard and token else token}
+    project = entered.agent_dir(worker) + "/repo"
+
+    run_hook(entered, "agent-status", recorded("Stop"), worker, project=project, **env)
+    allowed = run_hook(entered, "agent-path", recorded("PreToolUse.Bash"), worker, project=project, **env)
+
+    assert (states_of(entered) == ["waiting input"]) is heard
+    assert ("NotYours" in allowed.out) is not heard
+    assert '"deny"' in allowed.out  # it has no rules here
 
 
 def test_what_does_not_change_is_noted_once(entered: places.Place, worker: str) -> None:
