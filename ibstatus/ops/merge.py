@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from ibstatus.drivers import git_refs, throw_away, trial
 from ibstatus.errors import IbError
-from ibstatus.ops import authority, forecast, merge_step, retire, session, stop
+from ibstatus.ops import authority, forecast, merge_step, retire, session, start, stop
 from ibstatus.ops import recover as mending
 from ibstatus.ops.board_queue import owner
 from ibstatus.ops.forecast import Plan
 from ibstatus.rules import identity, merge_text
-from ibstatus.store import agent_log, agents, home, operations, places, spool
+from ibstatus.store import agent_log, agents, disk, home, meta, operations, places, spool
 
 Say = Callable[[str], None]
 Agree = Callable[[list[str]], bool]
@@ -38,6 +38,10 @@ def check(place: places.Place, caller: identity.Caller, wish: Wish) -> Plan:
     home.look(place)
     agent = agents.resolve(place, wish.given)
     owner.refuse(place, agent)
+    known = meta.read(place, agent)
+    worktree = start.worktree_of(place, agent, known)
+    if known.get("worktree") is not False and disk.exists(worktree):
+        start.refuse_foreign(place, agent, worktree)
     ref = forecast.target(place, caller, agent, wish.into, wish.cwd)
     options = merge_text.typed(wish.force, wish.test)
     if not wish.into:

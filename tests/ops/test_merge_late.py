@@ -74,6 +74,18 @@ def test_a_lock_in_the_way_ends_nobodys_session(
     lock.unlink()
 
 
+def test_after_a_move_of_the_project_it_is_said_what_mends_the_worktree(repo: places.Place, agent: Agent) -> None:
+    home.enter(repo)
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    moved = places.find(str(Path(repo.root).rename(repo.root + " moved")))
+
+    with pytest.raises(IbError, match="is no worktree of this repository") as refused:
+        goes(moved)
+
+    subprocess.run(refused.value.hint.partition("; or ")[2], cwd=moved.root, shell=True, check=True)
+    assert goes(moved)
+
+
 def test_files_of_ib_that_are_committed_end_nobodys_session(
     repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
