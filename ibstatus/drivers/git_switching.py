@@ -30,6 +30,18 @@ def found(checkouts: Sequence[str]) -> list[psutil.Process]:
     return [one for one in processes.running() if one.pid not in ours and is_switching(one, inside) and is_at_it(one)]
 
 
+def rebasing(checkouts: Sequence[str]) -> list[psutil.Process]:
+    """Of these the ones that may write the branch as well."""
+    return [one for one in found(checkouts) if verb_of(one) == git_words.REBASE]
+
+
+def verb_of(process: psutil.Process) -> str:
+    try:
+        return git_words.command(process.cmdline())[0]
+    except (psutil.Error, OSError):
+        return ""
+
+
 def is_switching(process: psutil.Process, checkouts: Collection[str]) -> bool:
     try:
         if process.name() != "git":

@@ -27,17 +27,16 @@ class Ground:
     def stays(self) -> bool:
         """Only the folder was taken away. At once where somebody else has put it back; who removes all of it may have
         begun here."""
-        until = time.monotonic() + REST
+        missing, until = self.missing(), time.monotonic() + REST
         while self.is_there() and not disk.exists(self.place.version) and time.monotonic() < until:
             time.sleep(STEP)
-        return self.is_there() and (disk.exists(self.place.version) or not self.is_going())
+        return self.is_there() and (disk.exists(self.place.version) or self.missing() <= missing)
 
-    def is_going(self) -> bool:
-        """A clean takes nothing that git knows."""
+    def missing(self) -> int:
+        """How much of what git knows; a clean takes nothing of that."""
         from ibstatus.drivers import git_refs
 
-        done = git_refs.asked(self.place.root, "ls-files", "--deleted", "-z")
-        return done.code != 0 or done.out != b""
+        return git_refs.asked(self.place.root, "ls-files", "--deleted", "-z").out.count(b"\0")
 
     def close(self) -> None:
         if self.fd >= 0:

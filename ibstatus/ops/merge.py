@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ibstatus.drivers import git_refs, throw_away, trial
+from ibstatus.drivers import git_along, git_refs, throw_away, trial
 from ibstatus.errors import IbError
 from ibstatus.ops import authority, forecast, merge_step, retire, session, start, stop
 from ibstatus.ops import recover as mending
@@ -60,21 +60,14 @@ def merge(place: places.Place, caller: identity.Caller, wish: Wish, agree: Agree
     plan = check(place, caller, wish._replace(given=agent))
     if not agree([*merge_text.intended(agent, plan.into, shown(plan)), *left_behind(place, agent)]):
         return None
-    merge_step.refuse_at_work(merge_step.of_the_user(place))  # before its session is ended for nothing
-    refuse_committed(place)
+    if not plan.is_idle:  # before its session is ended for nothing
+        merge_step.refuse_at_work(merge_step.of_the_user(place), git_along.PATIENCE * merge_step.TRIES)
     try_out(place, plan, wish.test, say)
     with operations.begin(place, "merge", agent, by=caller.name, into=plan.ref) as op:
         if not agents.exists(place, agent):
             op.done()
             raise IbError(f"{agent} is gone: another command has closed it meanwhile", hint="ib list")
         return Merged(*carry_out(op, plan, course(place, plan, wish.test, say), say))
-
-
-def refuse_committed(place: places.Place) -> None:
-    """They change while it is merged: whoever has them checked out has changes in the way, each time."""
-    if git_refs.asked(place.root, "ls-files", "-z", "--", ".ittybitty").out:
-        hint = "git rm -r -q --cached .ittybitty; git commit -m 'without the files of ib'"
-        raise IbError("Files of .ittybitty are committed, and change all the time; nothing was merged", hint=hint)
 
 
 def shown(plan: Plan) -> list[tuple[str, str]]:

@@ -27,9 +27,10 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
         if now == before:
             bring(place, facts, here, say)
             return
-        if not now:
-            raise renamed(cwd, facts, into)
-        if not git_refs.contains(cwd, now, after):
+        if not now and (other := renamed(cwd, ref)):
+            hint = f"git branch -m {quoted(other)} {quoted(into)}, then this again; or {kept(facts)}"
+            raise IbError(f"{into} is called {other} now; nothing was taken back", hint=hint)
+        if not now or not git_refs.contains(cwd, now, after):
             say(f"{into} does not have the merge any more: it is left as it is{made_anew(cwd, before, after, now)}")
             return
         if now != after:
@@ -49,15 +50,14 @@ def bring(place: places.Place, facts: dict[str, Any], here: list[git_checkouts.C
         raise IbError(f"{git_refs.name_of(ref)} was moved meanwhile, and has the merge again", hint="ib undo again")
 
 
-def renamed(cwd: str, facts: dict[str, Any], into: str) -> IbError:
-    listed = git_refs.asked(
-        cwd, "for-each-ref", "--format=%(refname:short)", "--contains", str(facts["after"]), "refs/heads"
-    )
-    there = processes.text(listed.out).split()
-    keep = f"ib undo {quoted(str(facts.get('agent') or 'NAME'))} --keep-merge"
-    hint = f"git branch -m {quoted(there[0])} {quoted(into)}; or {keep}" if there else keep
-    cause = f"the merge is in {', '.join(there)}" if there else ""
-    return IbError(f"There is no branch {into} any more; nothing was taken back", cause=cause, hint=hint)
+def renamed(cwd: str, ref: str) -> str:
+    """What the branch is called now, by git's own log of it; '' when it was not renamed."""
+    listed = git_refs.asked(cwd, "for-each-ref", "--format=%(refname)", "refs/heads")
+    for other in processes.text(listed.out).split():
+        said = git_refs.asked(cwd, "reflog", "show", "--format=%gs", other, "--")
+        if f"Branch: renamed {ref} to {other}" in processes.text(said.out).splitlines():
+            return git_refs.name_of(other)
+    return ""
 
 
 def made_anew(cwd: str, before: str, after: str, now: str) -> str:
@@ -79,7 +79,7 @@ def made_anew(cwd: str, before: str, after: str, now: str) -> str:
 def moved_on(cwd: str, facts: dict[str, Any], into: str, now: str) -> IbError:
     before, after = str(facts["before"]), str(facts["after"])
     newer = merge_text.counted(len(git_refs.commits(cwd, after, now)), "newer commit")
-    keep = f"ib undo {quoted(str(facts.get('agent') or 'NAME'))} --keep-merge"
+    keep = kept(facts)
     if is_out_again(cwd, before, after, now):
         message = f"{into} has {newer}, and they have taken the changes of the merge back already"
         return IbError(message, hint=keep, cause="nothing is left to take out of the branch; the agent can come back")
@@ -87,6 +87,10 @@ def moved_on(cwd: str, facts: dict[str, Any], into: str, now: str) -> IbError:
     what = f"-m 1 {after[:12]}" if merge else f"{before[:12]}..{after[:12]}"
     message = f"{into} has {newer}: the merge is not taken out from under them"
     return IbError(message, hint=f"{keep}; or with {into} checked out: git revert {what}")
+
+
+def kept(facts: dict[str, Any]) -> str:
+    return f"ib undo {quoted(str(facts.get('agent') or 'NAME'))} --keep-merge"
 
 
 def is_out_again(cwd: str, before: str, after: str, now: str) -> bool:

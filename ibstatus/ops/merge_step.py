@@ -183,9 +183,9 @@ def has(place: places.Place, ref: str, commit: str) -> bool:
     return bool(now) and git_refs.contains(place.git_folder, now, commit)
 
 
-def refuse_at_work(checkouts: Iterable[str]) -> None:
+def refuse_at_work(checkouts: Iterable[str], patience: float) -> None:
     for path in checkouts:
-        lock = git_along.settled(path)
+        lock = git_along.settled(path, patience)
         if lock:
             rm = f"rm {quoted(lock)}"
             raise IbError(f"git is at work in {path}, or has died there; when no git runs: {rm}", hint=rm)
@@ -194,10 +194,10 @@ def refuse_at_work(checkouts: Iterable[str]) -> None:
 def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
     """A git that the killed command had started may still be at it: it is waited for first."""
     refuse_stray(place, time.monotonic() + STRAY_PATIENCE)
-    refuse_at_work(ours(place, facts))
-    if switching := git_switching.found(of_the_user(place)):
-        pids = " ".join(str(one.pid) for one in switching)
-        raise IbError("git may just check the branch out", hint=f"when it has ended: ps -o pid,etime,args -p {pids}")
+    refuse_at_work(ours(place, facts), git_along.PATIENCE / TRIES)
+    if rebasing := git_switching.rebasing(of_the_user(place)):
+        pids = " ".join(str(one.pid) for one in rebasing)
+        raise IbError("A rebase may put the branch back", hint=f"when it has ended: ps -o pid,etime,args -p {pids}")
     return has(place, str(facts["ref"]), str(facts["after"]))
 
 
@@ -205,6 +205,7 @@ def bring_along(place: places.Place, facts: dict[str, Any], say: Say) -> None:
     """The branch has moved: the checkouts of it go along where they have not yet."""
     ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
     if is_at(place, facts, "after"):
+        git_switching.let(of_the_user(place), say)
         along(behind(having(place, ref), before, after), ref, before, after, say)
 
 

@@ -5,6 +5,7 @@ import time
 
 from ibstatus.drivers.ground import Ground
 from ibstatus.drivers.lifeline import Lifeline
+from ibstatus.errors import IbError
 from ibstatus.store import atomic, bells, disk, home, locks, places, queue
 
 LOOK_EVERY = 1.0
@@ -56,7 +57,7 @@ class Waiter:
         """The folder was cleaned away under us: bell and lock are made anew, unless somebody else listens by now."""
         self.lock.release()
         if not self.ground.stays():
-            return LEFT
+            raise IbError(f"The repository is gone from {self.place.root}")
         home.enter(self.place)
         if not self.lock.try_take():
             return BUSY

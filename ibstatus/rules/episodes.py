@@ -13,7 +13,7 @@ LIMITED = (("rate_limited", ""), ("waiting", "limit"))
 TWICE = 60.0  # seconds within which an end in the same words is the same one, heard again
 INPUT = "waiting:input"
 UNSURE = ("screen", "transcript")
-ENDED = "stopped"
+ENDED, KILLED = "stopped", "stopped:was killed"
 ASKED = tuple("waiting:" + reason for reason in ("permission", "question", "plan"))
 KEPT = 600.0  # seconds that one that is not there any more is remembered
 
@@ -90,13 +90,12 @@ def after(agent: Agent, old: Episode, first: bool) -> Episode:
     heard = (old.kind, old.since, old.said) if old.told else old.heard
     # A screen has been believed for a moment, an older one or that of a dialog.
     known = [one for one in (heard, old.heard) if one[::2] == (kind, agent.said) and abs(one[1] - since) <= SAME]
-    over = old.kind == "complete" and not old.left and kind.startswith(ENDED)  # its session was not needed any more
     return msgspec.structs.replace(
         old,
         kind=kind,
         since=since,
         said=agent.said,
-        told=bool(known) or over,
+        told=bool(known) or is_over(agent, old, kind),
         id="",
         heard=known[0] if known else heard,
         left=False,
@@ -104,6 +103,12 @@ def after(agent: Agent, old: Episode, first: bool) -> Episode:
         nudges=old.nudges if is_nudged(agent, old, kind) else 0,
         to="",
     )
+
+
+def is_over(agent: Agent, old: Episode, kind: str) -> bool:
+    """Everybody knows that it was complete, and nobody was asked to go on: a server was ended, or the machine."""
+    known = old.kind == "complete" and old.told and not (old.left or old.warned)
+    return known and kind == KILLED and agent.said in ("", old.said)
 
 
 def at_work(agent: Agent, old: Episode, since: float) -> Episode:

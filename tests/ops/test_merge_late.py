@@ -86,35 +86,29 @@ def test_after_a_move_of_the_project_it_is_said_what_mends_the_worktree(repo: pl
     assert goes(moved)
 
 
-def test_files_of_ib_that_are_committed_end_nobodys_session(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home.enter(repo)
-    commit(agent(repo, "w"), "a.txt", "hi\n")
-    git(repo.root, "add", "-f", ".ittybitty/repo-id")
-    git(repo.root, "commit", "-q", "-m", "all")
-    monkeypatch.setattr(stop, "stop", lambda *args: pytest.fail("it was ended"))
-
-    with pytest.raises(IbError, match=r"Files of \.ittybitty are committed") as refused:
-        goes(repo)
-
-    monkeypatch.undo()
-    subprocess.run(refused.value.hint, cwd=repo.root, shell=True, check=True, stdout=subprocess.DEVNULL)
-    assert goes(repo)
-
-
 def test_a_branch_of_another_name_keeps_its_merge_until_it_has_its_own_again(repo: places.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "a.txt", "hi\n")
     assert goes(repo)
     git(repo.root, "branch", "-m", "main", "trunk")
 
-    with pytest.raises(IbError, match="There is no branch main any more") as refused:
+    with pytest.raises(IbError, match="main is called trunk now") as refused:
         undo.undo(repo, "", print)
 
-    assert refused.value.hint == "git branch -m trunk main; or ib undo w --keep-merge"
-    git(repo.root, *refused.value.hint.partition(";")[0].split()[1:])
+    assert refused.value.hint == "git branch -m trunk main, then this again; or ib undo w --keep-merge"
+    git(repo.root, *refused.value.hint.partition(",")[0].split()[1:])
     assert undo.undo(repo, "", print)
     assert files_of(repo, "main") == ["file.txt"]
+
+
+def test_a_branch_that_was_merged_on_and_deleted_holds_no_undo_up(repo: places.Place, agent: Agent) -> None:
+    git(repo.root, "branch", "feature")
+    commit(agent(repo, "w"), "a.txt", "hi\n")
+    assert merge.merge(repo, USER, merge.Wish("w", "feature", "", repo.root), lambda lines: True, print)
+    git(repo.root, "merge", "-q", "feature")
+    git(repo.root, "branch", "-q", "-d", "feature")
+
+    assert undo.undo(repo, "", print)
+    assert "a.txt" in files_of(repo, "main")
 
 
 def files_of(repo: places.Place, ref: str) -> list[str]:
@@ -139,7 +133,7 @@ def test_a_rebase_that_is_under_way_when_a_merge_is_mended_is_left_to_its_end(
     said: list[str] = []
 
     recover.everything(repo, said.append)
-    assert "git may just check the branch out" in said[0]
+    assert "A rebase may put the branch back" in said[0]
     go.touch()
     assert running.wait(30) == 0
     recover.everything(repo)

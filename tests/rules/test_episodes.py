@@ -69,11 +69,25 @@ def test_an_end_in_the_same_words_is_another_one_later(said: str, nudges: int) -
 
 
 def test_the_session_of_one_that_was_complete_ends_without_news() -> None:
-    """A server that is ended, a reboot: nobody has to act."""
-    for before, news in ((worker("w", "complete", said="Done."), 0), (worker("w", "waiting", "input", said="hm"), 1)):
+    """A server that is ended, a reboot: nobody has to act. A crash is told, and what has worked since."""
+    complete, waits = worker("w", "complete", said="Done."), worker("w", "waiting", "input", said="hm")
+    killed = worker("w", "stopped", "was killed", since=NOW + 60)
+    for before, after, news in (
+        (complete, killed, 0),
+        (waits, killed, 1),
+        (complete, replace(killed, said="More."), 1),
+        (complete, replace(killed, reason="ended with exit code 1"), 1),
+    ):
         watched = Watched()
         assert len(watched.look(before)) == 1
-        assert len(watched.look(worker("w", "stopped", "was killed", since=NOW + 60))) == news
+        assert len(watched.look(after)) == news
+
+
+def test_a_manager_that_was_told_of_its_agents_is_missed() -> None:
+    watched = Watched()
+    child = worker("w", "running", manager="m")
+    assert watched.look(agent("m", "complete"), child)[0].startswith("m<")
+    assert len(watched.look(agent("m", "stopped", "was killed", since=NOW + 60), child)) == 1
 
 
 def test_what_it_asks_in_between_ends_no_turn() -> None:

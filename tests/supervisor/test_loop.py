@@ -18,6 +18,7 @@ from ibstatus.store import messages, places, questions, spool
 from ibstatus.store import published as proof
 from ibstatus.supervisor import loop
 from tests.conftest import Done, git
+from tests.gitwork import commit
 from tests.patience import LONG
 from tests.supervisor.conftest import Machine, age_index, fleet_member, node_of
 from tests.until import until
@@ -407,18 +408,32 @@ def test_a_repository_that_is_being_removed_is_not_put_back(
     assert not Path(repo.root).exists()
 
 
+@pytest.mark.parametrize("goes_on", [True, False])
 def test_one_whose_removal_takes_long_is_not_put_back(
-    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch, goes_on: bool
 ) -> None:
-    monkeypatch.setattr(ground, "REST", 0.0)
+    """A file that was missing before is the user's own matter."""
+    monkeypatch.setattr(ground, "REST", 0.01)
+    monkeypatch.setattr(ground, "STEP", 0.0)
+    commit(repo.root, "other.txt", "other\n")
     machine.run(5)
+    Path(repo.root, "other.txt").unlink()
     shutil.rmtree(repo.home)
-    Path(repo.root, "file.txt").unlink()
+    is_there = ground.Ground.is_there
 
+    def going(self: ground.Ground) -> bool:
+        if goes_on:
+            Path(repo.root, "file.txt").unlink(missing_ok=True)
+        return is_there(self)
+
+    real = ground.Ground.missing
+    monkeypatch.setattr(
+        ground.Ground, "missing", lambda self: (real(self), monkeypatch.setattr(ground.Ground, "is_there", going))[0]
+    )
     machine.run(5)
 
-    assert machine.supervisor.ended == "the repository is gone"
-    assert not Path(repo.home).exists()
+    assert machine.supervisor.ended == ("the repository is gone" if goes_on else "")
+    assert Path(repo.home).exists() is not goes_on
 
 
 def test_a_meta_that_is_no_file_is_not_read(machine: Machine, repo: places.Place) -> None:
