@@ -56,26 +56,45 @@ def written(repo: places.Place, branch: str, *words: str) -> "subprocess.Popen[b
     return running
 
 
+class Killed(BaseException):
+    pass
+
+
+def killed(*args: object) -> str:
+    raise Killed
+
+
+@pytest.mark.parametrize("cut_off", [False, True], ids=["", "cut off"])
 @pytest.mark.parametrize("back", [False, True], ids=["merge", "undo"])
 def test_who_has_let_go_of_the_index_and_has_the_branch_a_moment_later(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch, back: bool
+    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch, back: bool, cut_off: bool
 ) -> None:
+    """With the old files the user's next commit would take the merge back."""
     monkeypatch.setattr(git_switching, "PATIENCE", LONG)
+    home.enter(repo)
     commit(agent(repo, "w"), "a.txt", "hi\n")
     before = tip(repo.root, "main")
     git(repo.root, "checkout", "-q", "-b", "release")
     wish = merge.Wish("w", "main", "", repo.root)
     if back:
         assert merge.merge(repo, USER, wish, lambda lines: True, print)
-        facts = {"ref": "refs/heads/main", "before": before, "after": tip(repo.root, "main"), "checkouts": []}
+
+    def goes() -> object:
+        return undo.undo(repo, "", print) if back else merge.merge(repo, USER, wish, lambda lines: True, print)
 
     running = written(repo, "main")
-    if back:
-        merge_back.take_back(repo, facts, print)
+    if cut_off:
+        with monkeypatch.context() as context:
+            context.setattr(git_switching, "let", killed)
+            with pytest.raises(Killed):
+                goes()
+        assert running.wait(30) == 0
+        recover.everything(repo)
     else:
-        assert merge.merge(repo, USER, wish, lambda lines: True, print)
+        assert goes()
 
     assert running.wait(30) == 0
+    assert list(operations.unfinished(repo)) == []
     assert git(repo.root, "symbolic-ref", "HEAD") == "refs/heads/main\n"
     assert (tip(repo.root, "main") == before) == back
     assert git(repo.root, "status", "--porcelain", "-uno") == ""
@@ -179,45 +198,6 @@ def test_a_kill_between_the_files_and_the_branch_is_rolled_back(
     recover.everything(repo)
     assert state(repo.root) == before
     assert list(operations.unfinished(repo)) == []
-
-
-class Killed(BaseException):
-    pass
-
-
-def killed(*args: object) -> str:
-    raise Killed
-
-
-@pytest.mark.parametrize("back", [False, True], ids=["merge", "undo"])
-def test_who_comes_late_is_brought_along_after_a_kill_too(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch, back: bool
-) -> None:
-    """Where nobody did, the user's next commit would take the merge back."""
-    monkeypatch.setattr(git_switching, "PATIENCE", LONG)
-    home.enter(repo)
-    commit(agent(repo, "w"), "a.txt", "hi\n")
-    before = tip(repo.root, "main")
-    git(repo.root, "checkout", "-q", "-b", "release")
-    wish = merge.Wish("w", "main", "", repo.root)
-    if back:
-        assert merge.merge(repo, USER, wish, lambda lines: True, print)
-    running = written(repo, "main")
-
-    def goes() -> object:
-        return undo.undo(repo, "", print) if back else merge.merge(repo, USER, wish, lambda lines: True, print)
-
-    with monkeypatch.context() as context:
-        context.setattr(git_switching, "let", killed)
-        with pytest.raises(Killed):
-            goes()
-    assert running.wait(30) == 0
-    recover.everything(repo)
-
-    assert list(operations.unfinished(repo)) == []
-    assert (tip(repo.root, "main") == before) == back
-    assert git(repo.root, "status", "--porcelain", "-uno") == ""
-    assert Path(repo.root, "a.txt").exists() != back
 
 
 def test_a_rebase_that_puts_the_branch_back_is_no_end_of_the_merge(
