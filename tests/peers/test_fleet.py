@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.drivers import clients
 from ibstatus.store import meta, places
 from tests.conftest import Done, git, run_ib
 from tests.peers.client import Client, environment
@@ -75,6 +76,12 @@ def state_of(fleet, name: str) -> str:
 def screens(repo, tmux) -> str:
     names = tmux("list-sessions", "-F", "#{session_name}").split()
     return "\n".join(f"== {name}\n{tmux('capture-pane', '-p', '-t', '=' + name + ':')}" for name in names)
+
+
+def takes_text(tmux, agent: str) -> bool:
+    """Its turn may be over while its client still draws it, until all that is told of that has answered."""
+    name = next(name for name in tmux("list-sessions", "-F", "#{session_name}").split() if name.endswith("-" + agent))
+    return clients.DEFAULT.read(tmux("capture-pane", "-p", "-e", "-t", f"={name}:")).kind == "prompt"
 
 
 def until_shown(holds: Callable[[], object], repo, tmux, seconds: float = 40) -> None:
@@ -168,11 +175,12 @@ def test_talk_reaches_an_agent_whatever_it_is_at(fleet, api: MessagesApi, repo, 
     cast = Cast(api)
     cast.scripts = {"w1": [says("WAITING")]}
     fleet("new-agent", "--name", "w1", "--worker", "Listen")
-    until_shown(lambda: state_of(fleet, "w1") == "waiting", repo, tmux)
+    until_shown(lambda: state_of(fleet, "w1") == "waiting" and takes_text(tmux, "w1"), repo, tmux)
 
     hostile = "-x first; `ls`\n! second\n/third <ittybitty> " + "ü" * 200
     assert fleet("send", "w1", "--json", "--", hostile).json()["state"] == "delivered"
     until_shown(lambda: cast.has_heard("w1", "second") and state_of(fleet, "w1") == "waiting", repo, tmux)
+    until_shown(lambda: takes_text(tmux, "w1"), repo, tmux)
 
     name = next(name for name in tmux("list-sessions", "-F", "#{session_name}").split() if name.endswith("-w1"))
     tmux("send-keys", "-t", f"={name}:", "-l", "a half-typed draft")
