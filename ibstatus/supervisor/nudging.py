@@ -11,6 +11,8 @@ from ibstatus.store import inbox, places
 from ibstatus.supervisor.errands import Errands
 from ibstatus.supervisor.noticing import WRITER, Noticing
 
+Voice = tuple[float, float]
+
 HOLD = 30.0  # before the next try, where a person is there or mail waits
 
 
@@ -21,7 +23,7 @@ class Nudging:
         self.errands = errands
         self.held: dict[str, float] = {}
         self.last: dict[str, float] = {}  # a nudge's own turn may come and go between two looks
-        self.voices: dict[str, tuple[float, float]] = {}  # since when it rests, and when its hooks had spoken last then
+        self.voices: dict[str, Voice] = {}  # since when it rests, and when its hooks had spoken last then
         self.mono = 0.0
         self.agents: dict[str, Agent] = {}
 
@@ -50,34 +52,39 @@ class Nudging:
         return min(times, default=None)
 
     def hear(self, name: str) -> None:
-        known = self.noticing.rests.get(name)
-        if known is not None and self.voices.get(name, (None,))[0] != known[1]:
-            self.voices[name] = (known[1], inbox.told_at(self.place, name))
+        if self.voices.get(name, (None,))[0] != self.rests_since(name):
+            self.voices[name] = self.voice(name)
 
-    def was_told(self, name: str) -> bool:
-        """Something since it rests: it is about to work on that, or has, whatever it was seen as."""
-        at = inbox.told_at(self.place, name)
-        return self.voices.get(name, (0.0, at))[1] != at
+    def voice(self, name: str) -> Voice:
+        """Another one once it was told something, or rests anew: it is about to work on that, or has, whatever it was
+        seen as."""
+        return self.rests_since(name), inbox.told_at(self.place, name)
+
+    def rests_since(self, name: str) -> float:
+        return self.noticing.rests.get(name, (None, 0.0))[1]
 
     def quiet(self, name: str, mono: float) -> float:
         return min(self.noticing.rested(name, mono), mono - self.last.get(name, float("-inf")))
 
     def nudge(self, name: str) -> None:
+        voice = self.voices.get(name)
+
         def errand() -> Callable[[], None] | None:
             if inbox.unread(self.place, name).ids or attention.is_attended(self.place, name):
                 return None
-            return lambda: self.put(name)
+            return lambda: self.put(name, voice)
 
         self.errands.add("nudge " + name, errand)
 
-    def put(self, name: str) -> None:
-        """In the loop: counted first, so that a kill costs a nudge and never doubles one."""
+    def put(self, name: str, voice: Voice | None) -> None:
+        """In the loop: counted first, so that a kill costs a nudge and never doubles one. `voice`: in whose silence it
+        was due; the errands before it may have taken long."""
         known, agent = self.noticing.record.agents.get(name), self.agents.get(name)
         if known is None or agent is None or not nudges.is_silent(agent, known):
             return
         now = time.time()
         self.last[name] = self.mono
-        if inbox.unread(self.place, name).ids or self.was_told(name):
+        if inbox.unread(self.place, name).ids or self.voice(name) != voice:
             self.voices.pop(name, None)  # its silence begins anew
             return
         self.noticing.change(name, nudges=known.nudges + 1, nudged=now)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,11 @@ class Turned:
         if self.rousing.thread is not None:
             self.rousing.thread.join()
         return self.before
+
+    def at_rest(self, before: float | None) -> list[Agent]:
+        """It is silent, and was at work meanwhile."""
+        agents = fleet.look(self.place, self.states, self.before, time.time()).agents
+        return [agent for agent in agents if agent.silent and agent.since != before]
 
     def until(self, holds: Callable[[Agent], object]) -> Agent:
         until(lambda: holds(self.look()["w1"]))
@@ -104,6 +110,37 @@ def test_who_is_told_something_at_that_moment_is_not_nudged(repo: places.Place, 
     turned.caring.look([seen], Clock(turned.now + 130, turned.now + 130, time.time()))
     turned.caring.errands.wait()
     turned.caring.look([seen], Clock(turned.now + 131, turned.now + 131, time.time()))
+    assert letters(repo) == ["mail", nudges.LETTER]
+
+
+def test_a_nudge_that_was_held_up_is_of_the_silence_that_it_was_due_in(
+    repo: places.Place, start: Callable[[str], Living]
+) -> None:
+    """Errands stand in one line: while one types, mail, its turn and the look after it may come and go."""
+    living = start("say hm\nend well\nsay hm\nend well\nwait\n")
+    living.submit("go")
+    turned = Turned(repo)
+    first = turned.until(lambda agent: agent.state == "waiting" and agent.silent)
+    turned.look()
+    over = threading.Event()
+    try:
+        turned.caring.errands.add("another", lambda: over.wait() and None)
+        turned.caring.look([first], Clock(turned.now + 61, turned.now + 61, time.time()))
+        until(lambda: time.time() > (first.since or 0.0) + 1)  # what ends sooner is one rest
+        inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
+        until(lambda: rouse.rouse(repo, "w1").state == "delivered")
+        until(lambda: turned.at_rest(first.since))
+        seen = turned.at_rest(first.since)
+        turned.caring.look(seen, Clock(turned.now + 62, turned.now + 62, time.time()))
+    finally:
+        over.set()
+    turned.caring.errands.wait()
+
+    turned.caring.look(seen, Clock(turned.now + 63, turned.now + 63, time.time()))
+    assert letters(repo) == ["mail"]
+    turned.caring.look(seen, Clock(turned.now + 124, turned.now + 124, time.time()))
+    turned.caring.errands.wait()
+    turned.caring.look(seen, Clock(turned.now + 125, turned.now + 125, time.time()))
     assert letters(repo) == ["mail", nudges.LETTER]
 
 
