@@ -12,7 +12,7 @@ from ibstatus.model import words
 from ibstatus.model.records import Finding
 from ibstatus.ops import hide
 from ibstatus.ops.block import has_block
-from ibstatus.ops.fleet_health import cut_off, screen_rules
+from ibstatus.ops.fleet_health import cut_off, lost_worktrees, screen_rules
 from ibstatus.ops.hook_status import guards, hooks, listener, trouble
 from ibstatus.ops.node import path_of
 from ibstatus.ops.node_health import claude_md, supervisor
@@ -273,6 +273,7 @@ CHECKS: tuple[Check, ...] = (
     leftovers,
     config,
     screen_rules,
+    lost_worktrees,
     cut_off,
     board,
     space,

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import ibstatus
 from ibstatus.model.records import Finding
-from ibstatus.ops import resume_all
+from ibstatus.ops import resume_all, start
 from ibstatus.rules import health, recovery
-from ibstatus.store import places, snapshot
+from ibstatus.store import agents, operations, places, snapshot
 from ibstatus.store import screen_rules as rules
 
 
@@ -16,6 +16,14 @@ def cut_off(place: places.Place) -> Iterator[Finding]:
     names = resume_all.cut_off(place, published[0].agents) if published is not None else []
     if names:
         yield Finding("note", "agents", recovery.notice(len(names)), "ib resume --all")
+
+
+def lost_worktrees(place: places.Place) -> Iterator[Finding]:
+    """Of those that nobody is making or removing right now."""
+    for agent in agents.all_ids(place):
+        again = start.lost_worktree(place, agent)
+        if again and not operations.is_at_work(place, agent):
+            yield Finding("warn", "agents", f"the worktree of {agent} is gone", again)
 
 
 def screen_rules(place: places.Place) -> Iterator[Finding]:

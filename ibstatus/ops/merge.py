@@ -79,6 +79,8 @@ def left_behind(place: places.Place, agent: str) -> list[str]:
     chief = agents.living_manager(place, agent)
     above = f"get the manager {chief}" if chief else "have no manager then"
     lines = ["Its session still runs; this ends it"] if session.of(place, agent).pane() is not None else []
+    if start.lost_worktree(place, agent):
+        lines.append("Its worktree is gone, and with it what was not committed there")
     return [*lines, f"Its own agents {above}: {', '.join(children)}"] if children else lines
 
 

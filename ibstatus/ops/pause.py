@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ibstatus.drivers import clients, tmux
-from ibstatus.errors import IbError, quoted
+from ibstatus.errors import IbError
 from ibstatus.ops import attend, authority, processes, session, session_end, slots, spawn_plan, start
 from ibstatus.ops import recover as recovery
 from ibstatus.rules import identity
-from ibstatus.store import agent_log, agents, disk, home, ids, inbox, locks, meta, operations, places, spool, standing
+from ibstatus.store import agent_log, agents, home, ids, inbox, locks, meta, operations, places, spool, standing
 
 
 def pause(place: places.Place, caller: identity.Caller, given: str, say: Callable[[str], None]) -> str:
@@ -103,11 +103,11 @@ def check(place: places.Place, agent: str, known: dict[str, object]) -> None:
             f"{agent} was not started by ib new-agent, so ib does not know its session", hint="ib info " + agent
         )
     refuse_running(place, agent)
-    worktree = start.worktree_of(place, agent, known)
-    if not disk.exists(worktree):
-        raise IbError(f"The worktree of {agent} is gone", hint=f"git worktree add -f {quoted(worktree)} agent/{agent}")
+    lost = start.lost_worktree(place, agent)
+    if lost:
+        raise IbError(f"The worktree of {agent} is gone", hint=lost)
     if known.get("worktree") is not False:
-        start.refuse_foreign(place, agent, worktree)
+        start.refuse_foreign(place, agent, start.worktree_of(place, agent, known))
     client_of(known)
 
 

@@ -77,6 +77,15 @@ def worktree_of(place: places.Place, agent: str, known: dict[str, Any]) -> str:
     return place.root if known.get("worktree") is False else place.agent_dir(agent) + "/repo"
 
 
+def lost_worktree(place: places.Place, agent: str) -> str:
+    """What makes it again, where somebody has removed it; '' while it is there, and for an agent that never had one."""
+    known = meta.read(place, agent)
+    path = worktree_of(place, agent, known)
+    if "client" not in known or known.get("worktree") is False or disk.exists(path):
+        return ""
+    return f"git worktree add -f {quoted(path)} agent/{agent}"
+
+
 def refuse_foreign(place: places.Place, agent: str, worktree: str) -> None:
     """git would work in another repository there: a copied worktree points to where it was copied from."""
     if not git_worktree.admin_of(place, worktree):

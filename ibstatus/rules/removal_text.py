@@ -8,7 +8,7 @@ NAMED = 4
 
 class Loss(NamedTuple):
     """Of one agent. `files` and `commits` are None where git cannot say; `children`: who would get `manager`;
-    `entry`: that of its branch in the merge queue, or 0."""
+    `entry`: that of its branch in the merge queue, or 0; `lost`: somebody has removed its worktree already."""
 
     agent: str
     files: list[str] | None
@@ -19,6 +19,7 @@ class Loss(NamedTuple):
     running: bool
     questions: int = 0
     entry: int = 0
+    lost: bool = False
 
 
 def counted(count: int, what: str) -> str:
@@ -35,6 +36,8 @@ def line(loss: Loss) -> str:
     parts = []
     if loss.files is None:
         parts.append("a worktree that git cannot read")
+    elif loss.lost:
+        parts.append("a worktree that is gone already")
     elif loss.files:
         parts.append(f"{counted(len(loss.files), 'uncommitted file')} ({some(loss.files)})")
     if loss.commits:

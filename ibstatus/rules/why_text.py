@@ -44,7 +44,8 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Why(msgspec.Struct, frozen=True):
-    """Why an agent is in its state, looked at just now. `published`: what the supervisor has made of all its looks."""
+    """Why an agent is in its state, looked at just now. `published`: what the supervisor has made of all its looks;
+    `lost_worktree`: where somebody has removed it, what makes it again."""
 
     id: str
     state: str
@@ -61,6 +62,7 @@ class Why(msgspec.Struct, frozen=True):
     transcript: str
     events: list[dict[str, Any]]
     published: str = ""
+    lost_worktree: str = ""
 
 
 def pieces(known: Sequence[Evidence], verdict: Verdict, now: float) -> list[Piece]:
@@ -161,6 +163,8 @@ def below(found: Why) -> str:
     if found.published and found.published != heading(found.state, found.reason, found.note):
         lines.append(f"The supervisor, which has watched for longer, says: {found.published}")
     lines += [f"Session: {listing.shown(where.session)} on the socket {listing.shown(where.socket)}{pane}"]
+    if found.lost_worktree:
+        lines.append(f"Its worktree is gone: {listing.shown(found.lost_worktree)}")
     if found.transcript:
         lines.append(f"Transcript: {listing.shown(found.transcript)}")
     if found.said:
