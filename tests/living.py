@@ -1,5 +1,6 @@
 """An agent that lives: fake-claude in its own tmux session, with the settings that ib makes for it."""
 
+import json
 import os
 import signal
 import subprocess
@@ -51,6 +52,20 @@ class Living:
     @property
     def screen(self) -> screens.Screen:
         return screens.read(terminal.styled("ib", self.pane))
+
+    def fill(self) -> Path:
+        """Its context is too full; returns its transcript."""
+        full = {
+            "input_tokens": 1,
+            "cache_read_input_tokens": 170_000,
+            "cache_creation_input_tokens": 0,
+            "output_tokens": 5,
+        }
+        path = next(self.config.glob(f"projects/*/{self.session}.jsonl"))
+        entry = {"type": "assistant", "message": {"role": "assistant", "model": "m", "content": [], "usage": full}}
+        with path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+        return path
 
     def until(self, holds: Callable[[], object], seconds: float = 20.0) -> None:
         """Retried; the screen is shown when it does not come true."""

@@ -16,6 +16,7 @@ REJECTED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
     "new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."
 )
+SIGNALS, KILLED = 128, "Exit code 137"
 NO_SUCH_TOOL = "Error: No such tool available: {tool}. {tool} is not available in this session."
 HANG = "⎿ \u00a0"  # what hangs on the line above it
 NOTIFY_AFTER = 6.0  # seconds that a dialog is open before the client says so
@@ -81,6 +82,10 @@ def use(state: State, call: Call, doing: str) -> Course[bool]:
 
 
 def give_up(state: State, call: Call, place: int) -> None:
+    """A signal ends what it runs; that is no word of the user's."""
+    if (state.leaving or 0) > SIGNALS and state.dialog is None:
+        state.transcript.result(call.id, KILLED, True, state.prompt_id, f"Error: {KILLED}")
+        return
     state.dialog = None
     state.is_cut = True
     state.shown[place] = f"{call.refusal}\n{HANG}{call.line}"

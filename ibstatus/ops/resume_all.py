@@ -206,5 +206,5 @@ def cut_off(place: places.Place, agents: Sequence[Agent]) -> list[str]:
         seen = recovery.Facts(one.id, one.meta, False, last, said_last(place, one), parked=parked)
         if parked:
             seen = seen._replace(read=read(place, one, last, halted.get(one.id, 0.0)))
-        found += [one.id] if recovery.is_cut_off(seen) else []
+        found += [one.id] if recovery.is_cut_off(seen) and not start.lost_worktree(place, one.id) else []
     return found

@@ -22,7 +22,8 @@ class Episode(msgspec.Struct, frozen=True):
     """`kind` is '' until it rests for the first time; `id`: under which its notice is written, kept before that is.
     `ran`: since when it was last at work; `heard`: kind, since and words of what was told last; `warned`: the agents
     that it was told to see to before it completes; `compacted`: its context was found too full, and has not been found
-    smaller since; `to`: the manager that was told and may not have read it yet; `gone`: since when it is not there."""
+    smaller since; `to`: the manager that was told and may not have read it yet; `gone`: since when it is not there;
+    `nudged`: when, in this rest; `created`: which agent of its name."""
 
     kind: str = ""
     since: float = 0.0
@@ -38,6 +39,7 @@ class Episode(msgspec.Struct, frozen=True):
     heard: tuple[str, float, str] = ("", 0.0, "")
     to: str = ""
     gone: float = 0.0
+    created: float = 0.0
 
 
 def is_limited(agent: Agent) -> bool:
@@ -58,7 +60,7 @@ def kind_of(agent: Agent) -> str:
 def seen(agents: Sequence[Agent], before: Mapping[str, Episode] | None, now: float, first: bool) -> dict[str, Episode]:
     """`before` is None when no supervisor has ever looked; `first`: this one looks for the first time."""
     known = before or {}
-    found = {agent.id: after(agent, of_before(agent, known), first) for agent in agents}
+    found = {agent.id: named(agent, after(agent, of_before(agent, known), first)) for agent in agents}
     for name, old in known.items():
         if name not in found and (not old.gone or 0 <= now - old.gone < KEPT):
             found[name] = old if old.gone else msgspec.structs.replace(old, gone=now)
@@ -72,9 +74,16 @@ def seen(agents: Sequence[Agent], before: Mapping[str, Episode] | None, now: flo
 def of_before(agent: Agent, known: Mapping[str, Episode]) -> Episode:
     """One that a look has missed goes on; another one of its name begins anew."""
     old = known.get(agent.id, Episode())
+    if old.created and agent.created and old.created != agent.created:
+        return Episode()  # nobody looked when the earlier one was removed
     if not old.gone:
         return old
     return Episode() if (agent.created or 0.0) > old.gone else msgspec.structs.replace(old, gone=0.0)
+
+
+def named(agent: Agent, found: Episode) -> Episode:
+    created = agent.created or found.created
+    return found if found.created == created else msgspec.structs.replace(found, created=created)
 
 
 def after(agent: Agent, old: Episode, first: bool) -> Episode:
@@ -101,6 +110,7 @@ def after(agent: Agent, old: Episode, first: bool) -> Episode:
         left=False,
         ran=old.ran if old.left else old.since or old.ran,
         nudges=old.nudges if is_nudged(agent, old, kind) else 0,
+        nudged=0.0 if is_other(agent, old) else old.nudged,
         to="",
     )
 
@@ -128,10 +138,14 @@ def is_only_back(agent: Agent, old: Episode, kind: str) -> bool:
 
 def is_nudged(agent: Agent, old: Episode, kind: str) -> bool:
     """Is this the end of the turn that a nudge made, or that same end heard twice? One that was given to an earlier
-    rest is forgotten. A turn that came and went between two looks may end in the same words, but not so soon."""
-    other = old.left or agent.said != old.said or (agent.since or 0.0) - old.since > TWICE
-    late = other and 0 < old.nudged < old.since and not old.kind.startswith(ASKED)
+    rest is forgotten."""
+    late = is_other(agent, old) and not old.nudged and not old.kind.startswith(ASKED)
     return old.nudges > 0 and (kind in ASKED or (agent.silent and kind == INPUT and not late))
+
+
+def is_other(agent: Agent, old: Episode) -> bool:
+    """A turn that came and went between two looks may end in the same words, but not so soon."""
+    return old.left or agent.said != old.said or (agent.since or 0.0) - old.since > TWICE
 
 
 def is_new(agent: Agent, old: Episode, since: float, first: bool) -> bool:

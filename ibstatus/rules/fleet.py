@@ -146,6 +146,15 @@ def told(event: Mapping[str, Any]) -> tuple[str, Told] | None:
     return who, Told(str(state), text(reason), at or 0.0, said, event.get("silent") is True)
 
 
+def resumed(said: Told, before: Told | None) -> Told:
+    """A compaction ends nothing: who was silent before it still is."""
+    if before is None or not before.silent or said.said:
+        return said
+    within = said.state == "compacting"
+    over = before.state == "compacting" and (said.state, said.reason) == ("waiting", "input")
+    return said._replace(silent=True) if within or over else said
+
+
 def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
     """All agents, oldest first. `before`: the last fleet, from which an unchanged state keeps its `since`."""
     known = [endings.heeded(one) for one in known]

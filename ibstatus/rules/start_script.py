@@ -11,7 +11,7 @@ unset {left_behind}
 IB_AGENT_ID={id}
 IB_AGENT_TOKEN=$(cat {folder}/token)
 export IB_AGENT_ID IB_AGENT_TOKEN
-{environment}{path}cd {cwd} || exit 1
+{environment}{fence}{path}cd {cwd} || exit 1
 if [ "$1" = resume ]; then
     {again}
 else
@@ -23,6 +23,11 @@ unset IB_AGENT_ID IB_AGENT_TOKEN
 cd {root} && {ended} "$code"
 """
 PATH = 'command -v ib >/dev/null 2>&1 || PATH="$PATH:"{bin}\nexport PATH\n'
+# The worktree lies inside of the repository: once its .git is lost, git would take the user's checkout for it.
+FENCE = """\
+GIT_CEILING_DIRECTORIES={folder}${{GIT_CEILING_DIRECTORIES:+:$GIT_CEILING_DIRECTORIES}}
+export GIT_CEILING_DIRECTORIES
+"""
 
 
 class Start(NamedTuple):
@@ -51,5 +56,6 @@ def text(start: Start) -> str:
         ended=join(start.ended),
         left_behind=" ".join(start.left_behind),
         path=PATH.format(bin=quote(start.bin)) if start.bin else "",
+        fence=FENCE.format(folder=quote(start.folder)) if start.cwd != start.root else "",
         environment="".join(f"{name}={quote(value)}\nexport {name}\n" for name, value in start.environment),
     )

@@ -39,14 +39,19 @@ def work(
     changes: Sequence[tuple[str, str]],
     summary: str,
     now: Sequence[str] = (),
+    lost: str = "",
 ) -> str:
-    """`commits`: (short id, subject); `changes`: (git's two letters, path); `now`: lines about the agent itself."""
-    lines = [f"Agent: {agent}", f"Branch: {branch or 'none'}", f"Worktree: {visible(worktree) or 'none'}", *now]
+    """`commits`: (short id, subject); `changes`: (git's two letters, path); `now`: lines about the agent itself;
+    `lost`: its worktree is gone, and this makes it again."""
+    where = f"gone ({visible(lost)})" if lost else visible(worktree) or "none"
+    lines = [f"Agent: {agent}", f"Branch: {branch or 'none'}", f"Worktree: {where}", *now]
     against = f" vs {into}" if into else ""
     if not branch:
         return "\n".join([*lines, "", f"{agent} works without a branch of its own: it has no commits to show."])
     title = f"Commits ({len(commits)}){against}" if commits else f"No commits{against}"
     lines += section(title, [f"{oid} {subject}" for oid, subject in commits])
-    lines += section("Uncommitted Changes" if changes else "No Uncommitted Changes", [f"{a} {b}" for a, b in changes])
+    if not lost:
+        title = "Uncommitted Changes" if changes else "No Uncommitted Changes"
+        lines += section(title, [f"{a} {b}" for a, b in changes])
     lines += section("Files Changed" if summary else "No Files Changed", [summary] if summary else [])
     return "\n".join(lines)

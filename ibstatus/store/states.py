@@ -71,5 +71,5 @@ class States:
         for event in events.parsed(b"\n".join(telling)):
             said = fleet.told(event)
             if said is not None:
-                self.told[said[0]] = said[1]
+                self.told[said[0]] = fleet.resumed(said[1], self.told.get(said[0]))
         self.offset += len(whole)

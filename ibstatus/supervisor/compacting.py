@@ -24,14 +24,16 @@ class Compacting:
         self.noticing = noticing
         self.errands = errands
         self.checked: dict[str, tuple[float, int, float]] = {}
+        self.resting: dict[str, float] = {}  # as of the last look: errands may have waited for others
 
     def look(self, agents: Sequence[Agent], mono: float) -> float | None:
         threshold = config.value(self.place, "autoCompactThreshold")
         if threshold is None or threshold >= NEVER:
             return None
         times = []
+        self.resting = {agent.id: agent.since or 0.0 for agent in agents if kind_of(agent) in KINDS}
         for agent in agents:
-            if kind_of(agent) not in KINDS:
+            if agent.id not in self.resting:
                 self.checked.pop(agent.id, None)
                 continue
             at = self.due(agent, mono)
@@ -55,6 +57,8 @@ class Compacting:
         compacted = known is not None and known.compacted
 
         def errand() -> Callable[[], None] | None:
+            if self.resting.get(name) != since:
+                return None
             full = self.percent(name)
             if full is None or full < threshold or compacted:
                 return lambda: self.settle(name, since, False if full is not None and full < threshold else None)

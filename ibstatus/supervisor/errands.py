@@ -27,10 +27,11 @@ class Errands:
         with self.lock:
             if name in self.waiting or name == self.running:
                 return False
-            self.waiting[name] = errand
             if self.thread is None:
-                self.thread = threading.Thread(target=self.run, name="errands")
-                self.thread.start()
+                thread = threading.Thread(target=self.run, name="errands")
+                thread.start()  # which may fail; it takes the lock first
+                self.thread = thread
+            self.waiting[name] = errand
         return True
 
     def is_busy(self) -> bool:
@@ -39,7 +40,11 @@ class Errands:
     def collect(self) -> None:
         """In the loop's own thread."""
         while self.done:
-            self.done.popleft()()
+            done = self.done.popleft()
+            try:
+                done()
+            except Exception as error:
+                self.log.complain("errands", f"what an errand brought: {logged(error)}")
 
     def run(self) -> None:
         while True:

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ibstatus.drivers import git_count
-from ibstatus.errors import IbError
+from ibstatus.errors import IbError, logged
 from ibstatus.model.records import Agent
 from ibstatus.rules import ages, episodes, fleet, limits, notices, telling
 from ibstatus.rules.notices import Notice
@@ -147,7 +147,12 @@ class Noticing:
         at = inbox.told_at(self.place, episode.to)
         if self.asked.get(episode.id) == at or not agents_there.exists(self.place, episode.to):
             return True
-        if episode.id not in inbox.unread(self.place, episode.to).ids:
+        try:
+            unread = inbox.unread(self.place, episode.to).ids
+        except OSError as error:
+            self.log.complain("mail of " + episode.to, f"the mail of {episode.to} cannot be read: {logged(error)}")
+            return True
+        if episode.id not in unread:
             self.asked.pop(episode.id, None)
             return False
         self.asked[episode.id] = at

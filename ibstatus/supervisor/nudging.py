@@ -7,7 +7,7 @@ from ibstatus.model.records import Agent
 from ibstatus.ops import attention
 from ibstatus.rules import nudges
 from ibstatus.rules.notices import SYSTEM
-from ibstatus.store import inbox, places
+from ibstatus.store import inbox, operations, places
 from ibstatus.supervisor.errands import Errands
 from ibstatus.supervisor.noticing import WRITER, Noticing
 
@@ -35,13 +35,13 @@ class Nudging:
     def look(self, agents: Sequence[Agent], mono: float) -> float | None:
         """When the next may be due."""
         self.mono = mono
+        self.voices = {name: voice for name, voice in self.voices.items() if name in self.noticing.rests}
         times = []
         for agent in agents:
             episode = self.noticing.record.agents.get(agent.id)
             left = nudges.wait(agent, episode, self.quiet(agent.id, mono)) if episode is not None else None
             if left is None:
                 self.held.pop(agent.id, None)
-                self.voices.pop(agent.id, None)
                 continue
             self.hear(agent.id)
             at = max(mono + left, self.held.get(agent.id, 0.0))
@@ -82,12 +82,18 @@ class Nudging:
         known, agent = self.noticing.record.agents.get(name), self.agents.get(name)
         if known is None or agent is None or not nudges.is_silent(agent, known):
             return
+        if operations.is_at_work(self.place, name):
+            return
         now = time.time()
         self.last[name] = self.mono
         if inbox.unread(self.place, name).ids or self.voice(name) != voice:
             self.voices.pop(name, None)  # its silence begins anew
             return
         self.noticing.change(name, nudges=known.nudges + 1, nudged=now)
-        self.noticing.save()
-        inbox.put(self.place, WRITER, name, SYSTEM, True, nudges.LETTER, now)
+        try:
+            self.noticing.save()
+            inbox.put(self.place, WRITER, name, SYSTEM, True, nudges.LETTER, now)
+        except OSError:
+            self.noticing.change(name, nudges=known.nudges, nudged=known.nudged)  # a full disk is no nudge
+            raise
         self.noticing.mailed = True

@@ -35,24 +35,24 @@ class Parking:
         self.noticing = noticing
         self.errands = errands
         self.menus: dict[str, Menu] = {}
+        self.limited: dict[str, float] = {}  # as of the last look: errands may have waited for others
 
     def look(self, agents: Sequence[Agent], mono: float, wall: float) -> None:
         before = self.noticing.record.park
         step = limits.step(agents, before, wall)
         if step.park != before:
             self.keep(step.park)
-        if step.park is not None and limits.is_news(step.park, wall):
-            notice = Notice(SYSTEM, "", "waiting", limits.notice(step.park, wall), ())
-            self.noticing.tell([notice], wall, limits.heard(step.park))
-        if step.park != before:
             self.noticing.save(durable=bool(step.wake))
-        limited = {agent.id: agent.since or 0.0 for agent in agents if episodes.is_limited(agent)}
+        self.limited = limited = {agent.id: agent.since or 0.0 for agent in agents if episodes.is_limited(agent)}
         known = {name: menu for name, menu in self.menus.items() if limited.get(name) == menu.since}
         self.menus = {}
         for name, since in limited.items():
             self.see_to_menu(name, known.get(name, Menu(since, mono)), mono)
         if step.wake:
             self.wake(step.wake)
+        if step.park is not None and limits.is_news(step.park, wall):
+            notice = Notice(SYSTEM, "", "waiting", limits.notice(step.park, wall), ())
+            self.noticing.tell([notice], wall, limits.heard(step.park))
 
     def keep(self, park: limits.Park | None) -> None:
         self.noticing.record = replace(self.noticing.record, park=park)
@@ -72,7 +72,11 @@ class Parking:
             self.menus[name] = menu._replace(looks=menu.looks + 1)
 
     def wake(self, name: str) -> None:
+        since = self.limited.get(name)
+
         def errand() -> None:
+            if self.limited.get(name) != since:
+                return  # it went on by itself, or is held anew
             from ibstatus.ops import command, rouse
 
             command.wait_for_reset(self.place, name)  # nobody hears behind it

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ibstatus.errors import IbError
+from ibstatus.errors import IbError, logged
 from ibstatus.model.records import Agent
 from ibstatus.rules import rousing, standing
 from ibstatus.store import disk, inbox, places
@@ -49,7 +49,10 @@ class Rousing:
         self.quiet = {name: mark for name, mark in self.quiet.items() if name in known}
         self.vain = {name: count for name, count in list(self.vain.items()) if name in known}
         for agent in agents:
-            self.note(agent, now)
+            try:
+                self.note(agent, now)
+            except (OSError, IbError, ValueError) as error:
+                self.log.complain("mail of " + agent.id, f"the mail of {agent.id} cannot be read: {logged(error)}")
         if self.thread is not None and self.thread.is_alive():
             return
         due = [name for name, entry in self.waiting.items() if entry.due <= now and entry.can_hear]
@@ -107,9 +110,9 @@ class Rousing:
                 if again:
                     self.vain[name] = self.vain.get(name, 0) + 1
                 self.said[name] = rouse.rouse(self.place, name, again).state
-            except (OSError, IbError) as error:
+            except Exception as error:  # the others are woken all the same
                 self.said[name] = "unknown"
-                self.log.complain("rousing " + name, f"could not wake {name}: {error}")
+                self.log.complain("rousing " + name, f"could not wake {name}: {logged(error)}")
 
 
 def mark_of(place: places.Place, agent: str) -> Mark | None:

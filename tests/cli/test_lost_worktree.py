@@ -41,6 +41,9 @@ def test_where_one_looks_for_what_is_wrong(repo: places.Place, ib: Ib, tree: Pat
     assert [(one["level"], one["text"], one["hint"]) for one in found] == [
         ("warn", "the worktree of w is gone", again(tree))
     ]
+    shown = ib("status", "w").out
+    assert f"\nWorktree: gone ({again(tree)})\n" in shown
+    assert "Uncommitted" not in shown
     assert f"\nIts worktree is gone: {again(tree)}\n" in ib("why", "w").out
 
 

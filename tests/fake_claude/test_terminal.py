@@ -218,6 +218,8 @@ def test_a_signal_ends_it_in_order(screen: Play, project: Project, number: signa
     os.kill(shown.pid, number)
     assert shown.code == 128 + number
     assert project.fired()[-1]["reason"] == "other"
+    assert (b"Exit code 137" in project.transcript(shown.session).read_bytes()) == step.startswith("run")
+    assert (b"interrupted by user" in project.transcript(shown.session).read_bytes()) == step.startswith("ask")
     assert shown.ask("alternate_on") == "0"
     assert not psutil.wait_procs(below, timeout=5)[1]
 

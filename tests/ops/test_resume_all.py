@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -187,6 +188,16 @@ def test_a_task_that_was_answered_once_is_never_run_again(repo: places.Place, go
     history(repo, "running", "complete", "running", "stopped")
 
     assert "its task was done once" in getattr(judged(repo), "why", "")
+
+
+def test_nobody_is_told_to_resume_what_has_no_worktree(repo: places.Place, ib, gone: Path) -> None:
+    history(repo, "running")
+    session_end.note(repo, "w", 137)
+    assert ib("list").err == "1 agent was cut off; ib resume --all\n"
+
+    shutil.rmtree(repo.agent_dir("w") + "/repo")
+
+    assert ib("list").err == ""
 
 
 def test_a_conversation_that_went_on_in_another_session_was_begun(repo: places.Place, gone: Path) -> None:

@@ -108,6 +108,30 @@ def test_the_callers_environment_reaches_it_whoever_started_the_server(ib, clien
     assert known["PWD"].endswith("/agents/w1/repo")
 
 
+@pytest.mark.parametrize("name", ["repo", "a 'b' $c"])
+def test_an_agent_that_has_lost_its_worktree_does_not_work_in_the_users_checkout(
+    tmp_path: Path, client: Path, name: str
+) -> None:
+    """It lies inside of the repository, so git would go up to that one."""
+    root = Path(make_repo(tmp_path / name).root)
+    done = run_ib("new-agent", "--name", "w1", "task", cwd=root, env={"GIT_CEILING_DIRECTORIES": "/elsewhere"})
+    assert done.code == 0, done.err
+    known = environment(client)
+    assert known["GIT_CEILING_DIRECTORIES"].endswith(":/elsewhere")
+    worktree = Path(known["PWD"])
+    (worktree / "deep").mkdir()
+
+    def asked(folder: Path) -> subprocess.CompletedProcess[str]:
+        argv = ["git", "rev-parse", "--show-toplevel"]
+        return subprocess.run(argv, cwd=folder, env=known, capture_output=True, text=True)
+
+    assert asked(worktree / "deep").stdout == f"{worktree}\n"
+    (worktree / ".git").unlink()
+    assert asked(worktree).returncode == 128
+    assert asked(worktree / "deep").returncode == 128
+    assert asked(root).stdout == f"{root}\n"
+
+
 def test_what_agents_carry_does_not_reach_other_agents(ib, repo, client: Path) -> None:
     lead = make_agent(repo, "lead")
     env = {"IB_AGENT_ID": "lead", "IB_AGENT_TOKEN": "x", "CLAUDECODE": "1"}

@@ -217,7 +217,7 @@ def test_what_a_nudge_led_to_was_told_before_it() -> None:
     watched = Watched()
     silent = worker("w", "waiting", "input", silent=True, said="hm")
     assert len(watched.look(silent)) == 1
-    watched.known = {"w": replace(watched.known["w"], nudges=1)}
+    watched.known = {"w": replace(watched.known["w"], nudges=1, nudged=NOW + 60)}
     watched.look(worker("w", "running"))
     assert watched.look(replace(silent, since=NOW + 80, said="hm again")) == []
     watched.look(worker("w", "running"))

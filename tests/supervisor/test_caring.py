@@ -151,11 +151,7 @@ def test_a_full_context_is_compacted_once(repo: places.Place, start: Callable[[s
     turned = Turned(repo)
     turned.until(lambda agent: agent.state == "waiting" and agent.source == "hooks")
     living.idle()
-    full = {"input_tokens": 1, "cache_read_input_tokens": 170_000, "cache_creation_input_tokens": 0, "output_tokens": 5}
-    path = next(living.config.glob(f"projects/*/{living.session}.jsonl"))
-    entry = {"type": "assistant", "message": {"role": "assistant", "model": "m", "content": [], "usage": full}}
-    with path.open("a") as file:
-        file.write(json.dumps(entry) + "\n")
+    path = living.fill()
 
     turned.look(5)
     until(lambda: b"compact_boundary" in path.read_bytes())

@@ -80,3 +80,39 @@ def test_an_operation_that_cannot_be_mended_keeps_no_other(repo: places.Place, m
 
     assert mended == ["b"]
     assert said == ["The pause of a that was cut off could not be mended: KeyError('no such field')"]
+
+
+def test_a_thread_that_cannot_be_started_is_started_by_the_next_errand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errands, ran = Errands(Log(str(tmp_path / "log"))), list[str]()
+
+    def fails(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", fails)
+        with pytest.raises(RuntimeError):
+            errands.add("first", lambda: ran.append("first"))
+    assert not errands.is_busy()
+
+    errands.add("first", lambda: ran.append("first"))
+    errands.add("second", lambda: ran.append("second"))
+    errands.wait()
+
+    assert ran == ["first", "second"]
+
+
+def test_what_one_brings_and_cannot_be_done_keeps_no_other_from_counting(tmp_path: Path) -> None:
+    errands, counted = Errands(Log(str(tmp_path / "log"))), list[str]()
+
+    def gone() -> None:
+        raise FileNotFoundError("its agent was removed")
+
+    errands.add("nudge a", lambda: gone)
+    errands.add("compact b", lambda: lambda: counted.append("b"))
+    errands.wait()
+    errands.close()
+
+    assert counted == ["b"]
+    assert "its agent was removed" in (tmp_path / "log").read_text()

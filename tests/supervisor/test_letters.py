@@ -84,3 +84,17 @@ def test_workers_that_stop_one_after_the_other_are_one_letter(repo: places.Place
     assert told(repo) == []
     letters = [line["msg"] for line in lines_of(repo, "m")]
     assert letters == ["[hook]: 3 of your subtasks stopped (w0, w1, w2); ib resume w0 w1 w2"]
+
+
+def test_a_reader_whose_mail_cannot_be_read_keeps_nobody_from_being_told(repo: places.Place) -> None:
+    home.enter(repo)
+    for name in ("m", "w", "x"):
+        make_agent(repo, name)
+    one = caring(repo)
+    boss, done = agent("m", "running"), worker("w", "complete", manager="m", said="done")
+    one.look([boss, done], at(2))
+    Path(repo.agent_dir("m"), "inbox.cursor").mkdir()
+
+    one.look([boss, done, agent("x", "complete", since=4, said="x is done")], at(8))
+
+    assert [text for text in told(repo) if "x is done" in text]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.model.records import Agent
-from ibstatus.ops import fleet
+from ibstatus.ops import fleet, rouse
 from ibstatus.store import disk, home, inbox, places, states
 from ibstatus.supervisor import rousing
 from ibstatus.supervisor.log import Log
@@ -137,3 +137,32 @@ def test_a_supervisor_wakes_what_has_mail(repo: places.Place, living: Living, ma
     machine.look()  # type: ignore[attr-defined]
 
     until(lambda: living.has_heard("[sent by agent lead]: mail") == 1)
+
+
+def test_one_that_cannot_be_woken_keeps_no_other_from_its_mail(
+    repo: places.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.enter(repo)
+    woken = list[str]()
+    for name in ("a", "b", "c"):
+        make_agent(repo, name)
+        inbox.put(repo, "cli", name, "lead", True, "mail", time.time())
+    Path(repo.agent_dir("c"), "inbox.cursor").mkdir()
+
+    def rouses(place: places.Place, name: str, again: bool = False) -> rouse.Roused:
+        if name == "a":
+            raise ValueError("a bug of ours")
+        woken.append(name)
+        return rouse.Roused("delivered")
+
+    monkeypatch.setattr(rouse, "rouse", rouses)
+    one = rousing.Rousing(repo, Log(repo.home + "/log"))
+    agents = [Agent(name, "waiting", "1m", "task", reason="input") for name in ("c", "a", "b")]
+    one.look(agents, 1000.0)
+    assert one.thread is not None
+    one.thread.join()
+
+    assert woken == ["b"]
+    log = Path(repo.home, "log").read_text()
+    assert "the mail of c cannot be read: " in log
+    assert "could not wake a: " in log
