@@ -6,7 +6,7 @@ import ibstatus
 from ibstatus.model.records import Finding
 from ibstatus.ops import resume_all, start
 from ibstatus.rules import health, recovery
-from ibstatus.store import agents, operations, places, snapshot
+from ibstatus.store import agents, places, snapshot
 from ibstatus.store import screen_rules as rules
 
 
@@ -19,10 +19,9 @@ def cut_off(place: places.Place) -> Iterator[Finding]:
 
 
 def lost_worktrees(place: places.Place) -> Iterator[Finding]:
-    """Of those that nobody is making or removing right now."""
     for agent in agents.all_ids(place):
         again = start.lost_worktree(place, agent)
-        if again and not operations.is_at_work(place, agent):
+        if again:
             yield Finding("warn", "agents", f"the worktree of {agent} is gone", again)
 
 

@@ -54,7 +54,7 @@ def loss(
     ]
     return removal_text.Loss(
         agent=agent,
-        files=git_worktree.uncommitted(repo) if has_tree else [],
+        files=git_worktree.uncommitted(repo) if has_tree else None if disk.exists(repo) else [],
         commits=git_worktree.only_here(place.git_folder, commits, branches),
         unread=len(inbox.unread(place, agent).ids),
         children=[name for name in bereaved.children(place, agent) if name not in going],

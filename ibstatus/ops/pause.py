@@ -103,7 +103,7 @@ def check(place: places.Place, agent: str, known: dict[str, object]) -> None:
             f"{agent} was not started by ib new-agent, so ib does not know its session", hint="ib info " + agent
         )
     refuse_running(place, agent)
-    lost = start.lost_worktree(place, agent)
+    lost = start.lost_worktree(place, agent, ours=True)
     if lost:
         raise IbError(f"The worktree of {agent} is gone", hint=lost)
     if known.get("worktree") is not False:

@@ -9,7 +9,7 @@ from ibstatus.drivers import clients, git, git_worktree, tmux
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import agent_settings, session, worktree_include
 from ibstatus.rules import roles, start_script
-from ibstatus.store import agents, atomic, disk, meta, places, role_files, tokens
+from ibstatus.store import agents, atomic, disk, meta, operations, places, role_files, tokens
 
 
 def make_worktree(place: places.Place, agent: str, commit: str) -> None:
@@ -77,13 +77,19 @@ def worktree_of(place: places.Place, agent: str, known: dict[str, Any]) -> str:
     return place.root if known.get("worktree") is False else place.agent_dir(agent) + "/repo"
 
 
-def lost_worktree(place: places.Place, agent: str) -> str:
-    """What makes it again, where somebody has removed it; '' while it is there, and for an agent that never had one."""
+def lost_worktree(place: places.Place, agent: str, *, ours: bool = False) -> str:
+    """What makes it again, where somebody has removed it; '' while it is there, and for an agent that never had one.
+    Nor while a command is making or closing the agent, unless that is `ours`."""
     known = meta.read(place, agent)
-    path = worktree_of(place, agent, known)
+    path, branch = worktree_of(place, agent, known), f"agent/{agent}"
     if "client" not in known or known.get("worktree") is False or disk.exists(path):
         return ""
-    return f"git worktree add -f {quoted(path)} agent/{agent}"
+    if not ours and operations.is_at_work(place, agent):
+        return ""
+    if git_worktree.tip(place.git_folder, branch):
+        return f"git worktree add -f {quoted(path)} {branch}"
+    base = str(known.get("base_commit") or "")
+    return f"git worktree add -f -b {branch} {quoted(path)} {base}" if base else f"ib kill {agent}"
 
 
 def refuse_foreign(place: places.Place, agent: str, worktree: str) -> None:

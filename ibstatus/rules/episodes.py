@@ -76,6 +76,8 @@ def of_before(agent: Agent, known: Mapping[str, Episode]) -> Episode:
     old = known.get(agent.id, Episode())
     if old.created and agent.created and old.created != agent.created:
         return Episode()  # nobody looked when the earlier one was removed
+    if not old.created and 0 < old.nudged < old.since:
+        old = msgspec.structs.replace(old, nudged=0.0)  # noted by an earlier version: of an earlier rest
     if not old.gone:
         return old
     return Episode() if (agent.created or 0.0) > old.gone else msgspec.structs.replace(old, gone=0.0)

@@ -147,10 +147,10 @@ def told(event: Mapping[str, Any]) -> tuple[str, Told] | None:
 
 
 def resumed(said: Told, before: Told | None) -> Told:
-    """A compaction ends nothing: who was silent before it still is."""
+    """A compaction ends nothing: who was silent before it still is. Without words it would be taken for another end."""
     if before is None or not before.silent or said.said:
         return said
-    within = said.state == "compacting"
+    within = said.state == "compacting" and before.said
     over = before.state == "compacting" and (said.state, said.reason) == ("waiting", "input")
     return said._replace(silent=True) if within or over else said
 

@@ -23,7 +23,8 @@ unset IB_AGENT_ID IB_AGENT_TOKEN
 cd {root} && {ended} "$code"
 """
 PATH = 'command -v ib >/dev/null 2>&1 || PATH="$PATH:"{bin}\nexport PATH\n'
-# The worktree lies inside of the repository: once its .git is lost, git would take the user's checkout for it.
+# The worktree lies inside of the repository: once its .git is lost, git would take the user's checkout for it. Of a
+# path with a colon git cannot be told so.
 FENCE = """\
 GIT_CEILING_DIRECTORIES={folder}${{GIT_CEILING_DIRECTORIES:+:$GIT_CEILING_DIRECTORIES}}
 export GIT_CEILING_DIRECTORIES

@@ -50,7 +50,7 @@ def work(
         return "\n".join([*lines, "", f"{agent} works without a branch of its own: it has no commits to show."])
     title = f"Commits ({len(commits)}){against}" if commits else f"No commits{against}"
     lines += section(title, [f"{oid} {subject}" for oid, subject in commits])
-    if not lost:
+    if worktree:  # else nobody knows
         title = "Uncommitted Changes" if changes else "No Uncommitted Changes"
         lines += section(title, [f"{a} {b}" for a, b in changes])
     lines += section("Files Changed" if summary else "No Files Changed", [summary] if summary else [])

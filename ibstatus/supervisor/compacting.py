@@ -28,9 +28,10 @@ class Compacting:
 
     def look(self, agents: Sequence[Agent], mono: float) -> float | None:
         threshold = config.value(self.place, "autoCompactThreshold")
+        self.resting = {}
         if threshold is None or threshold >= NEVER:
             return None
-        times = []
+        times: list[float] = []
         self.resting = {agent.id: agent.since or 0.0 for agent in agents if kind_of(agent) in KINDS}
         for agent in agents:
             if agent.id not in self.resting:

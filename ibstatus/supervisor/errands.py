@@ -44,7 +44,9 @@ class Errands:
             try:
                 done()
             except Exception as error:
-                self.log.complain("errands", f"what an errand brought: {logged(error)}")
+                self.log.complain("results", f"what an errand brought: {logged(error)}")
+            else:
+                self.log.complain("results", "")
 
     def run(self) -> None:
         while True:

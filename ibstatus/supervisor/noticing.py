@@ -113,13 +113,26 @@ class Noticing:
         self.fresh, self.soon = bool(fresh), any(notices.is_early(agent, rests[agent.id]) for agent in fresh)
         if not fresh:
             return notices.View([], {})
-        mail = Asked(lambda name: bool(inbox.unread(self.place, str(name)).ids))
-        spoke, hears = Asked(Spoken(self.place, now)), Asked(lambda name: self.hears(str(name), wall))
+        mail = Asked(lambda name: self.sure(str(name), lambda: bool(inbox.unread(self.place, str(name)).ids), False))
+        spoke, hears = (
+            Asked(Spoken(self.place, now)),
+            Asked(lambda name: self.sure(str(name), lambda: self.hears(str(name), wall), False)),
+        )
         return notices.View(agents, now, mail, spoke, rests, Asked(self.is_ending), hears)
 
     def hears(self, agent: str, wall: float) -> bool:
         """Was it told something a moment ago? Then it is about to work on that, whatever it is seen as."""
         return 0 <= wall - inbox.told_at(self.place, agent) < HELD and inbox.is_being_told(self.place, agent)
+
+    def sure(self, agent: str, asks: Callable[[], bool], else_: bool) -> bool:
+        """One whose mail cannot be read keeps nobody else's news."""
+        try:
+            found = asks()
+        except OSError as error:
+            self.log.complain("letters of " + agent, f"the mail of {agent} cannot be read: {logged(error)}")
+            return else_
+        self.log.complain("letters of " + agent, "")
+        return found
 
     def is_ending(self, agent: str) -> bool:
         """Its session is over because a command of ours is removing it, or just has."""
@@ -147,12 +160,7 @@ class Noticing:
         at = inbox.told_at(self.place, episode.to)
         if self.asked.get(episode.id) == at or not agents_there.exists(self.place, episode.to):
             return True
-        try:
-            unread = inbox.unread(self.place, episode.to).ids
-        except OSError as error:
-            self.log.complain("mail of " + episode.to, f"the mail of {episode.to} cannot be read: {logged(error)}")
-            return True
-        if episode.id not in unread:
+        if not self.sure(episode.to, lambda: episode.id in inbox.unread(self.place, episode.to).ids, True):
             self.asked.pop(episode.id, None)
             return False
         self.asked[episode.id] = at

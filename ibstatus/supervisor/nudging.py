@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 
+from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
 from ibstatus.ops import attention
 from ibstatus.rules import nudges
@@ -93,7 +94,7 @@ class Nudging:
         try:
             self.noticing.save()
             inbox.put(self.place, WRITER, name, SYSTEM, True, nudges.LETTER, now)
-        except OSError:
+        except (OSError, IbError):
             self.noticing.change(name, nudges=known.nudges, nudged=known.nudged)  # a full disk is no nudge
             raise
         self.noticing.mailed = True

@@ -35,7 +35,7 @@ class Parking:
         self.noticing = noticing
         self.errands = errands
         self.menus: dict[str, Menu] = {}
-        self.limited: dict[str, float] = {}  # as of the last look: errands may have waited for others
+        self.waking: dict[str, bool] = {}  # whose errand is in line; was it seen as not limited since?
 
     def look(self, agents: Sequence[Agent], mono: float, wall: float) -> None:
         before = self.noticing.record.park
@@ -43,9 +43,10 @@ class Parking:
         if step.park != before:
             self.keep(step.park)
             self.noticing.save(durable=bool(step.wake))
-        self.limited = limited = {agent.id: agent.since or 0.0 for agent in agents if episodes.is_limited(agent)}
+        limited = {agent.id: agent.since or 0.0 for agent in agents if episodes.is_limited(agent)}
         known = {name: menu for name, menu in self.menus.items() if limited.get(name) == menu.since}
         self.menus = {}
+        self.waking.update({name: True for name in list(self.waking) if name not in limited})
         for name, since in limited.items():
             self.see_to_menu(name, known.get(name, Menu(since, mono)), mono)
         if step.wake:
@@ -72,11 +73,11 @@ class Parking:
             self.menus[name] = menu._replace(looks=menu.looks + 1)
 
     def wake(self, name: str) -> None:
-        since = self.limited.get(name)
+        self.waking.setdefault(name, False)
 
         def errand() -> None:
-            if self.limited.get(name) != since:
-                return  # it went on by itself, or is held anew
+            if self.waking.pop(name, False):
+                return  # it went on by itself, and may be held anew
             from ibstatus.ops import command, rouse
 
             command.wait_for_reset(self.place, name)  # nobody hears behind it

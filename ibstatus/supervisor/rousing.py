@@ -53,6 +53,8 @@ class Rousing:
                 self.note(agent, now)
             except (OSError, IbError, ValueError) as error:
                 self.log.complain("mail of " + agent.id, f"the mail of {agent.id} cannot be read: {logged(error)}")
+            else:
+                self.log.complain("mail of " + agent.id, "")
         if self.thread is not None and self.thread.is_alive():
             return
         due = [name for name, entry in self.waiting.items() if entry.due <= now and entry.can_hear]
@@ -113,6 +115,8 @@ class Rousing:
             except Exception as error:  # the others are woken all the same
                 self.said[name] = "unknown"
                 self.log.complain("rousing " + name, f"could not wake {name}: {logged(error)}")
+            else:
+                self.log.complain("rousing " + name, "")
 
 
 def mark_of(place: places.Place, agent: str) -> Mark | None:

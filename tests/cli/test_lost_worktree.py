@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import quoted
-from ibstatus.store import meta, places
+from ibstatus.store import meta, operations, places
 from tests.conftest import Done, git
 
 pytestmark = pytest.mark.usefixtures("tmux")
@@ -60,3 +60,34 @@ def test_undo_does_not_say_that_all_is_back(repo: places.Place, ib: Ib, tree: Pa
     git(repo.root, *again(tree).split()[1:])
     assert (tree / "new.txt").read_text() == "new\n"
     assert [one for one in ib("doctor", "--json").json() if one["subject"] == "agents"] == []
+
+
+def test_not_of_one_that_a_command_is_making_or_closing(repo: places.Place, ib: Ib, tree: Path) -> None:
+    with operations.begin(repo, "spawn", "w"):
+        assert "is gone" not in ib("why", "w").out
+        assert "gone (" not in ib("status", "w").out
+
+
+def test_without_its_branch_the_hint_begins_where_it_began(repo: places.Place, ib: Ib, tree: Path) -> None:
+    base = git(repo.root, "rev-parse", "HEAD").strip()
+    meta.change(repo, "w", base_commit=base)
+    git(repo.root, "worktree", "prune")
+    git(repo.root, "branch", "-q", "-D", "agent/w")
+
+    hint = ib("resume", "w").err.partition("Hint: ")[2].split()
+    assert hint == ["git", "worktree", "add", "-f", "-b", "agent/w", quoted(str(tree)), base]
+    git(repo.root, *hint[1:])
+
+    assert "is gone" not in ib("why", "w").out
+
+
+def test_a_folder_that_is_no_worktree_any_more_is_not_called_saved(
+    repo: places.Place, ib: Ib, agent: Callable[..., Path]
+) -> None:
+    ib("init")
+    made = agent(repo, "w")
+    (made / ".git").unlink()
+    (made / "work.txt").write_text("not committed")
+
+    assert "w: a worktree that git cannot read" in ib("kill", "w").err
+    assert "Uncommitted" not in ib("status", "w").out

@@ -42,6 +42,16 @@ def test_a_silent_end_after_another_prompt_is_told_again() -> None:
     assert len(watched.look(replace(silent, since=NOW + 400, said="four"))) == 1
 
 
+def test_of_an_earlier_versions_record_no_nudge_of_an_earlier_rest_counts() -> None:
+    watched = Watched()
+    silent = worker("w", "waiting", "input", silent=True, said="one", created=NOW - 900)
+    watched.look(silent)
+    watched.known = {"w": replace(watched.known["w"], nudges=5, nudged=NOW - 60, created=0.0)}
+    watched.look(worker("w", "running", since=NOW + 200, created=NOW - 900))  # people ask
+    assert len(watched.look(replace(silent, since=NOW + 220, said="two"))) == 1
+    assert watched.known["w"].nudges == 0
+
+
 def test_an_end_that_is_heard_twice_makes_no_nudge_come_sooner() -> None:
     """A hook that comes again, seconds later: the one after the first nudge is still the second."""
     watched = Watched()

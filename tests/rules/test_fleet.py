@@ -175,3 +175,12 @@ def test_a_list_from_before_it_began_or_spoke_proves_no_end(seen: float, state: 
 
 def rule_of(one: Known) -> str:
     return fleet.fleet([one], {}, NOW)[0].state
+
+
+@pytest.mark.parametrize(("said", "silent"), [("hm", True), ("", False)])
+def test_a_compaction_ends_no_silence_that_is_known_by_its_words(said: str, silent: bool) -> None:
+    before = fleet.Told("waiting", "input", NOW, said, silent=True)
+    within = fleet.resumed(fleet.Told("compacting", "", NOW + 1), before)
+    assert fleet.resumed(fleet.Told("waiting", "input", NOW + 2), within).silent is silent
+    assert not fleet.resumed(fleet.Told("running", "", NOW + 2), within).silent
+    assert not fleet.resumed(fleet.Told("stopped", "", NOW + 2), within).silent

@@ -116,3 +116,22 @@ def test_what_one_brings_and_cannot_be_done_keeps_no_other_from_counting(tmp_pat
 
     assert counted == ["b"]
     assert "its agent was removed" in (tmp_path / "log").read_text()
+
+
+def test_a_result_that_fails_again_and_again_is_complained_of_once(repo: places.Place) -> None:
+    home.enter(repo)
+    caring = Caring(repo, Log(repo.home + "/log"))
+
+    def gone() -> None:
+        raise FileNotFoundError("its agent was removed")
+
+    for number in range(3):
+        caring.errands.add("nudge a", lambda: gone)
+        caring.errands.wait()
+        caring.look([], Clock(float(number), float(number), 1.0))
+
+    assert Path(repo.home, "log").read_text().count("its agent was removed") == 1
+    caring.errands.add("nudge a", lambda: lambda: None)
+    caring.errands.wait()
+    caring.look([], Clock(9.0, 9.0, 1.0))
+    assert "No longer so: what an errand brought" in Path(repo.home, "log").read_text()

@@ -89,6 +89,15 @@ def test_who_is_limited_still_is_sent_on(repo: places.Place, caring: Caring) -> 
     assert letters(repo) == [parking.LETTER]
 
 
+def test_who_is_seen_as_limited_in_another_way_is_sent_on(repo: places.Place, caring: Caring) -> None:
+    look(caring, LIMITED, 2)
+    caring.errands.wait()
+    with another(caring):
+        look(caring, LIMITED, 62, 85, 90, 110)
+        look(caring, agent("rate_limited", 112, LIMITED.said), 113)
+    assert letters(repo) == [parking.LETTER]
+
+
 def test_it_is_sent_on_though_nobody_can_be_told_of_its_limit(
     repo: places.Place, caring: Caring, monkeypatch: pytest.MonkeyPatch
 ) -> None:

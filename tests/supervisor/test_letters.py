@@ -96,5 +96,9 @@ def test_a_reader_whose_mail_cannot_be_read_keeps_nobody_from_being_told(repo: p
     Path(repo.agent_dir("m"), "inbox.cursor").mkdir()
 
     one.look([boss, done, agent("x", "complete", since=4, said="x is done")], at(8))
-
     assert [text for text in told(repo) if "x is done" in text]
+
+    waits = [agent("m", "waiting", "input", since=9), worker("w", "waiting", "input", since=9, manager="m")]
+    for seconds in (10, 12, 30):
+        one.look([*waits, agent("x", "complete", since=9, said="x is done again")], at(seconds))
+    assert [text for text in told(repo) if "x is done again" in text]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from ibstatus.errors import DiskError
 from ibstatus.model.records import Agent
 from ibstatus.rules import nudges
 from ibstatus.rules.duties import Clock
@@ -106,9 +107,13 @@ def test_a_clock_that_was_set_back_makes_no_end_one_of_a_nudge(repo: places.Plac
     assert len(told(repo)) == before + 1
 
 
-def test_a_full_disk_is_no_nudge(days: Days, monkeypatch: pytest.MonkeyPatch) -> None:
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("error", [FULL, DiskError("It cannot be written")], ids=["at once", "half written"])
+def test_a_full_disk_is_no_nudge(days: Days, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def full(*given: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise error
 
     with monkeypatch.context() as patched:
         patched.setattr(inbox, "put", full)
