@@ -47,7 +47,7 @@ def work(
     lines = [f"Agent: {agent}", f"Branch: {branch or 'none'}", f"Worktree: {where}", *now]
     against = f" vs {into}" if into else ""
     if not branch:
-        return "\n".join([*lines, "", f"{agent} works without a branch of its own: it has no commits to show."])
+        return "\n".join([*lines, "", f"There is no branch agent/{agent}, so there are no commits to show."])
     title = f"Commits ({len(commits)}){against}" if commits else f"No commits{against}"
     lines += section(title, [f"{oid} {subject}" for oid, subject in commits])
     if worktree:  # else nobody knows

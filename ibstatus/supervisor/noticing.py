@@ -114,11 +114,8 @@ class Noticing:
         if not fresh:
             return notices.View([], {})
         mail = Asked(lambda name: self.sure(str(name), lambda: bool(inbox.unread(self.place, str(name)).ids), False))
-        spoke, hears = (
-            Asked(Spoken(self.place, now)),
-            Asked(lambda name: self.sure(str(name), lambda: self.hears(str(name), wall), False)),
-        )
-        return notices.View(agents, now, mail, spoke, rests, Asked(self.is_ending), hears)
+        hears = Asked(lambda name: self.sure(str(name), lambda: self.hears(str(name), wall), False))
+        return notices.View(agents, now, mail, Asked(Spoken(self.place, now)), rests, Asked(self.is_ending), hears)
 
     def hears(self, agent: str, wall: float) -> bool:
         """Was it told something a moment ago? Then it is about to work on that, whatever it is seen as."""

@@ -154,7 +154,7 @@ def test_an_agent_without_a_worktree(
     monkeypatch.chdir(repo.root)
 
     assert work.show_agent(repo, "w", False) == 0
-    assert "w works without a branch of its own" in capsys.readouterr().out
+    assert "There is no branch agent/w, so there are no commits to show.\n" in capsys.readouterr().out
     assert ib("diff", "w").code == 1
 
 
