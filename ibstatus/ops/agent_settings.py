@@ -1,6 +1,7 @@
 """The settings file of one agent, written where the agent cannot: agents/<id>/settings.local.json."""
 
 import json
+import os
 
 from ibstatus.drivers import clients
 from ibstatus.errors import IbError
@@ -34,7 +35,10 @@ def written(place: places.Place, agent: str) -> str:
     tasks = hook_status.status(place).intercept == "installed"  # a manager's Tasks become its workers
     titles = str(known.value(hook_status.TITLES_KEY))
     yolo = meta.get("yolo") is True
-    wanted = agent_settings.Agent(agent, role, place.root, place.common, yolo, tasks, titles)
+    wanted = agent_settings.Agent(
+        agent, role, place.root, place.common, yolo, tasks, titles, os.path.expanduser("~"),
+        tuple(fleet.names_of(place)), meta.get("worktree") is not False,
+    )  # fmt: skip
     own = agent_settings.Permissions(*(tuple(listed(meta.get(kind))) for kind in ("allow", "deny")))
     sources = (agent_settings.Permissions(allow, deny), own)
     made = clients.of(meta).settings(wanted, base, hook_status.here(), *sources, path=path)

@@ -67,6 +67,7 @@ def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None
         client.left_behind,
         beside_python("ib"),
         [("CLAUDE_CONFIG_DIR", str(known["config_dir"]))] if known.get("config_dir") else [],
+        bare=place.git_folder != place.root,
     )
     atomic.put(folder + "/start.sh", start_script.text(start).encode("utf-8", "surrogateescape"))
     disk.chmod(folder + "/start.sh", 0o700)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ibstatus.errors import IbError
 from ibstatus.rules import hook_commands, hook_settings, lines
+from ibstatus.rules.guarding import outside
 from ibstatus.rules.titles import STOP_ONLY
 
 Json = dict[str, Any]
@@ -22,11 +23,16 @@ SHELL = ("ib", *(f"git {word}" for word in GIT), "pwd", "ls", "head", "tail", "c
 TOOLS = (
     "Read", "Write", "Edit", "MultiEdit", "Glob", "Grep", "LS", "NotebookEdit", "TodoWrite", "WebFetch", "WebSearch",
     "Task", "Agent", "TaskOutput", "TaskStop", "TaskGet", "TaskList", "TaskUpdate", "BashOutput", "KillShell",
-    "Monitor", "AskUserQuestion", "Skill", "ToolSearch", "ListAgents", "SendMessage", "ReportFindings",
-    "ScheduleWakeup",
+    "Monitor", "AskUserQuestion", "Skill", "ToolSearch", "SendMessage", "ReportFindings", "ScheduleWakeup",
 )  # fmt: skip
 MANDATORY = (*(f"Bash({command}:*)" for command in SHELL), *TOOLS)
-NEVER = ("EnterPlanMode",)  # nobody is there to approve a plan
+# Nobody is there to approve a plan, and other sessions are reached with `ib send`. SendMessage stays, for the agent's
+# own subagents; the guard judges to whom.
+NEVER = ("EnterPlanMode", "ListAgents")
+# Inbound: what other sessions of the user say comes by `ib send`. The view moves a session into the client's daemon. A
+# command in a skill's text is run without any hook.
+SWITCHES = {"crossSessionInbound": "refuse", "disableAgentView": True, "disableSkillShellExecution": True}
+DECIDING = ("settings.local.json", "meta.json", "token", "start.sh", "prompt.txt")
 WHAT_IT_DOES = (
     "Stop", "StopFailure", "SubagentStop", "SessionEnd", "Notification", "PreCompact", "PostCompact",
 )  # fmt: skip
@@ -41,7 +47,8 @@ class Permissions(NamedTuple):
 
 class Agent(NamedTuple):
     """For whom it is. `root`: the main checkout; `common`: its git directory; `intercepts`: Tasks become agents;
-    `titles`: when its window's title changes."""
+    `titles`: when its window's title changes; `home`: whose keys it must not read; `others`: the ids of all agents;
+    `tree`: it has a worktree of its own."""
 
     id: str
     role: str
@@ -50,6 +57,9 @@ class Agent(NamedTuple):
     yolo: bool = False
     intercepts: bool = False
     titles: str = STOP_ONLY
+    home: str = ""
+    others: tuple[str, ...] = ()
+    tree: bool = True
 
     @property
     def folder(self) -> str:
@@ -75,10 +85,10 @@ def build(
     """`given`: what the config says for this role, and a role file."""
     if agent.role not in ROLES:
         raise IbError(f"There is no role {agent.role}", hint="manager or worker")
-    settings = {**base, "disableAllHooks": False}
+    settings = {**base, **SWITCHES, "disableAllHooks": False}
     settings["permissions"] = permissions(base, given, path)
     settings["hooks"] = hooks(base, wanted(agent, program), path)
-    settings["sandbox"] = sandbox(agent, base, path)
+    settings["sandbox"] = sandbox(agent, base, program, path)
     return settings
 
 
@@ -96,8 +106,8 @@ def wanted(agent: Agent, program: hook_commands.Program) -> Json:
     """Our hooks, an event each with its entries."""
     status = quiet(program, "agent-status", agent.id)
     inject = quiet(program, "inject-status", agent.id)
-    guard = hook_settings.ordinary(hook_commands.guard(program, "agent-path", agent.id))
-    request = hook_settings.ordinary(hook_commands.request(program, "permission-request", agent.id))
+    guard = hook_settings.strict(hook_commands.guard(program, "agent-path", agent.id))
+    request = hook_settings.strict(hook_commands.request(program, "permission-request", agent.id))
     before = [{"matcher": "*", "hooks": [guard]}]
     if agent.intercepts and agent.role == "manager":
         before.append({"matcher": "Agent|Task", "hooks": [quiet(program, "intercept-task", agent.id)]})
@@ -151,14 +161,46 @@ def is_ours(hook: object) -> bool:
     return hook_commands.is_ours(command) or by_hand
 
 
-def sandbox(agent: Agent, base: Json, path: str) -> Json:
-    """In the client's sandbox an agent's `ib send` must reach the root; its own rules it must not."""
+def sandbox(agent: Agent, base: Json, program: hook_commands.Program, path: str) -> Json:
+    """For the client's sandbox, where the user has it on: an agent's `ib send` must reach the root and other agents'
+    inboxes; their worktrees, its own rules, the main checkout and keys are out of its reach. No wins over yes for
+    writing, the user's yes over our no for reading."""
     known = section(base, "sandbox", path)
     files = section(known, "filesystem", path)
-    allow = [*rules(files, "allowWrite", path), f"{agent.root}/.ittybitty", f"{agent.common}/ib"]
-    deny = [*rules(files, "denyWrite", path), f"{agent.folder}/settings.local.json", f"{agent.folder}/meta.json"]
-    written = {"allowWrite": list(dict.fromkeys(allow)), "denyWrite": list(dict.fromkeys(deny))}
-    return {**known, "filesystem": {**files, **written}}
+    ours = {
+        "allowWrite": [f"/tmp/ib-{agent.id}", f"{agent.root}/.ittybitty", f"{agent.common}/ib"],
+        "denyWrite": unwritable(agent),
+        "denyRead": [*([agent.root] if agent.tree else []), *unreadable(agent)],
+        "allowRead": readable(agent, program) if agent.tree else [],
+    }
+    merged = {name: list(dict.fromkeys([*rules(files, name, path), *more])) for name, more in ours.items()}
+    filesystem = {**files, **{name: value for name, value in merged.items() if value}}
+    return {**known, "allowUnsandboxedCommands": False, "filesystem": filesystem}
+
+
+def unwritable(agent: Agent) -> list[str]:
+    """What decides over agents and how they begin, its copies under the git directory, which may be the same files, the
+    worktrees of others, and what the user's shell runs."""
+    home = f"{agent.root}/.ittybitty"
+    everybody = [agent.id, *(other for other in agent.others if other != agent.id)]
+    folders = [f"{where}/agents/{one}" for one in everybody for where in (home, f"{agent.common}/ib")]
+    worktrees = [f"{home}/agents/{one}/repo" for one in everybody[1:]]
+    return [*(f"{folder}/{leaf}" for folder in folders for leaf in DECIDING), *worktrees, f"{home}/hooks"]
+
+
+def unreadable(agent: Agent) -> list[str]:
+    """Keys and passwords, as the guard has them."""
+    below = [*(f"/{name}" for name in sorted(outside.KEY_FOLDERS | outside.KEY_FILES)), *outside.KEYS_BELOW_HOME]
+    below.append("/.claude/.credentials.json")
+    return [agent.home + name for name in below] if agent.home else []
+
+
+def readable(agent: Agent, program: hook_commands.Program) -> list[str]:
+    """Of the main checkout: the worktree, git's folder, ib's own files, and ib itself where it is installed there."""
+    python, stub = program
+    ib = (python.rpartition("/")[0].rpartition("/")[0], stub.removesuffix("/hooks/stub.py"))
+    inside = [folder for folder in ib if folder.startswith(agent.root + "/")]
+    return [agent.folder + "/repo", agent.common, f"{agent.root}/.ittybitty", f"{agent.root}/.ittybitty.json", *inside]
 
 
 def section(values: Json, name: str, path: str) -> Json:

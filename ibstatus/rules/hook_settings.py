@@ -12,6 +12,9 @@ State = Literal["installed", "partial", "not-installed", "outdated"]
 MAIN, INTERCEPT = "main", "intercept"
 INTERCEPTOR = "intercept-task"
 TIMEOUT = 10
+# Of hooks that must deny: behind it the client goes on as if they were not there, so their own alarm comes long before,
+# also where the machine is so busy that python begins late.
+STRICT_TIMEOUT = 600
 LONGEST_WAIT = 7200
 
 STATUS_EVENTS = (
@@ -96,6 +99,10 @@ def of_titles(command: str, mode: str) -> list[Wanted]:
 
 def ordinary(command: str) -> Json:
     return {"type": "command", "command": command, "timeout": TIMEOUT}
+
+
+def strict(command: str) -> Json:
+    return {**ordinary(command), "timeout": STRICT_TIMEOUT}
 
 
 def waiter(command: str) -> Wanted:

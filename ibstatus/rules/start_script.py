@@ -11,7 +11,7 @@ unset {left_behind}
 IB_AGENT_ID={id}
 IB_AGENT_TOKEN=$(cat {folder}/token)
 export IB_AGENT_ID IB_AGENT_TOKEN
-{environment}{fence}{path}cd {cwd} || exit 1
+{environment}{shell}{git}{fence}{path}cd {cwd} || exit 1
 if [ "$1" = resume ]; then
     {again}
 else
@@ -23,6 +23,20 @@ unset IB_AGENT_ID IB_AGENT_TOKEN
 cd {root} && {ended} "$code"
 """
 PATH = 'command -v ib >/dev/null 2>&1 || PATH="$PATH:"{bin}\nexport PATH\n'
+# The guard reads commands as bash does: zsh has more ways to name a program or a file.
+SHELL = "if [ -x /bin/bash ]; then SHELL=/bin/bash; export SHELL; fi\n"
+# What git must not take from files that an agent can write, behind what the caller's environment says.
+GIT = """\
+n=${GIT_CONFIG_COUNT:-0}
+export "GIT_CONFIG_KEY_$n=core.hooksPath" "GIT_CONFIG_VALUE_$n=/dev/null"
+GIT_CONFIG_COUNT=$((n + 1))
+export GIT_CONFIG_COUNT
+"""
+NO_BARE = """\
+n=$GIT_CONFIG_COUNT
+export "GIT_CONFIG_KEY_$n=safe.bareRepository" "GIT_CONFIG_VALUE_$n=explicit"
+GIT_CONFIG_COUNT=$((n + 1))
+"""
 # The worktree lies inside of the repository: once its .git is lost, git would take the user's checkout for it. Of a
 # path with a colon git cannot be told so.
 FENCE = """\
@@ -32,7 +46,8 @@ export GIT_CEILING_DIRECTORIES
 
 
 class Start(NamedTuple):
-    """`begin` gets the prompt as its last word; `ended` is told the client's exit code; `bin`: where ib is."""
+    """`begin` gets the prompt as its last word; `ended` is told the client's exit code; `bin`: where ib is; `bare`: the
+    repository itself is bare, and what agents run of ib must find it."""
 
     id: str
     folder: str
@@ -44,6 +59,7 @@ class Start(NamedTuple):
     left_behind: Sequence[str]
     bin: str = ""
     environment: Sequence[tuple[str, str]] = ()
+    bare: bool = False
 
 
 def text(start: Start) -> str:
@@ -56,6 +72,8 @@ def text(start: Start) -> str:
         again=join(start.again),
         ended=join(start.ended),
         left_behind=" ".join(start.left_behind),
+        shell=SHELL,
+        git=GIT if start.bare else GIT + NO_BARE,
         path=PATH.format(bin=quote(start.bin)) if start.bin else "",
         fence=FENCE.format(folder=quote(start.folder)) if start.cwd != start.root else "",
         environment="".join(f"{name}={quote(value)}\nexport {name}\n" for name, value in start.environment),

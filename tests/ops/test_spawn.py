@@ -132,6 +132,48 @@ def test_an_agent_that_has_lost_its_worktree_does_not_work_in_the_users_checkout
     assert asked(root).stdout == f"{root}\n"
 
 
+def configured(known: dict[str, str], folder: Path, key: str) -> str:
+    argv = ["git", "config", "--get", key]
+    return subprocess.run(argv, cwd=folder, env=known, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize("given", [{}, {"GIT_CONFIG_COUNT": ""}, {"GIT_CONFIG_COUNT": "0"}, {
+    "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a 'b' $c",
+    "GIT_CONFIG_KEY_1": "core.hooksPath", "GIT_CONFIG_VALUE_1": "mine",
+}])  # fmt: skip
+def test_its_git_runs_nothing_that_an_agent_can_write(ib, repo, client: Path, given: dict[str, str]) -> None:
+    hook = Path(repo.root, ".git/hooks/pre-commit")
+    hook.write_text(f"#!/bin/sh\ntouch '{client}/ran'\n")
+    hook.chmod(0o755)
+    assert ib("new-agent", "--name", "w1", "task", env=given).code == 0
+    known = environment(client)
+    worktree = Path(known["PWD"])
+    disguised = worktree / "x"
+    git(worktree, "init", "-q", "--bare", str(disguised))
+
+    def run(*argv: str, cwd: Path = worktree) -> int:
+        return subprocess.run(["git", *argv], cwd=cwd, env=known, capture_output=True).returncode
+
+    assert run("commit", "--allow-empty", "-m", "x") == 0
+    assert not (client / "ran").exists()
+    assert run("status", cwd=disguised) == 128
+    assert run("status") == 0
+    assert configured(known, worktree, "user.name") == given.get("GIT_CONFIG_VALUE_0", "")
+
+
+def test_its_shell_is_bash(ib, client: Path) -> None:
+    """The guard reads commands as bash does."""
+    if not os.access("/bin/bash", os.X_OK):
+        pytest.skip("there is no /bin/bash here")
+    env = {"SHELL": "/bin/zsh", "CLAUDE_CODE_SHELL": "/bin/zsh"}
+
+    assert ib("new-agent", "--name", "w1", "task", env=env).code == 0
+
+    known = environment(client)
+    assert known["SHELL"] == "/bin/bash"
+    assert "CLAUDE_CODE_SHELL" not in known
+
+
 def test_what_agents_carry_does_not_reach_other_agents(ib, repo, client: Path) -> None:
     lead = make_agent(repo, "lead")
     env = {"IB_AGENT_ID": "lead", "IB_AGENT_TOKEN": "x", "CLAUDECODE": "1"}
@@ -424,7 +466,10 @@ def test_a_bare_repository_with_worktrees_beside_it(repo, client: Path, tmp_path
     done = run_ib("new-agent", "--name", "w1", "task", cwd=project / "main")
 
     assert (done.code, done.out) == (0, "w1\n"), done.err
-    assert environment(client)["PWD"].endswith("/agents/w1/repo")
+    known = environment(client)
+    assert known["PWD"].endswith("/agents/w1/repo")
+    assert configured(known, Path(known["PWD"]), "core.hooksPath") == "/dev/null"
+    assert run_ib("diff", "w1", cwd=known["PWD"], env=known).code == 0
 
 
 def test_a_name_that_comes_back_meanwhile_is_taken(ib, repo, client: Path) -> None:

@@ -1,6 +1,7 @@
 """The client's own Bash sandbox: with the settings of an agent its mail reaches the root, and its rules stay shut."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,14 +12,16 @@ from pathlib import Path
 import pytest
 
 from ibstatus.rules import agent_settings
-from ibstatus.store import home
+from ibstatus.store import fleet, home
+from tests.conftest import git
 from tests.peers.client import Client
 from tests.peers.messages_api import MessagesApi
 from tests.peers.test_hook_answers import bash
 
 pytestmark = pytest.mark.peer
 
-ON = {"enabled": True, "autoAllowBashIfSandboxed": True, "allowUnsandboxedCommands": False}
+ON = {"enabled": True, "autoAllowBashIfSandboxed": True}
+PROGRAM = (sys.executable, "/opt/ib/ibstatus/hooks/stub.py")
 SEND = f"{sys.executable} -m ibstatus send user-claude '? May I?'; echo code=$?"
 RULES = ("settings.local.json", "meta.json")
 
@@ -40,13 +43,14 @@ def run(repo, agent, api: MessagesApi, claude: Client) -> Callable[..., str]:
     for name in RULES:
         (worktree.parent / name).write_text("{}")
 
-    def one(command: str, shipped: bool) -> str:
-        me = agent_settings.Agent("worker-1", "worker", repo.root, repo.common)
-        sandbox = {**ON, **(agent_settings.sandbox(me, {}, "") if shipped else {})}
-        api.turns[:] = [bash(command)]
+    def one(command: str, shipped: bool, **more: object) -> str:
+        others = tuple(fleet.names_of(repo))
+        me = agent_settings.Agent("worker-1", "worker", repo.root, repo.common, home=str(claude.home), others=others)
+        sandbox = {**ON, **(agent_settings.sandbox(me, {}, PROGRAM, "") if shipped else {})}
+        api.turns[:] = [bash(command, **more)]
         with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as short:  # the sandbox makes sockets there
-            more = ("--settings", json.dumps({"sandbox": sandbox}))
-            assert claude.run(worktree, "Go.", *more, mode="default", TMPDIR=short).code == 0
+            words = ("--settings", json.dumps({"sandbox": sandbox}))
+            assert claude.run(worktree, "Go.", *words, mode="default", TMPDIR=short).code == 0
         [(_, said)] = api.shown[-1].results
         assert "Sandbox is enabled but failed" not in said
         return said
@@ -78,8 +82,60 @@ def test_its_own_rules_stay_shut(run, repo, rule: str) -> None:
         f"rm -f {path}",
         f"mv {path} {path}.away",
         f"echo changed > {path}.new; mv {path}.new {path}",
+        f"mv {path.parent} {path.parent}.away",
     )
     for attempt in tries:
         Path(repo.agent_dir("worker-1"), "repo", "try.sh").write_text(f"{attempt}\necho inside $SANDBOX_RUNTIME\n")
         assert "inside 1" in run("sh try.sh", shipped=True)
         assert path.read_text() == "{}", attempt
+
+
+def test_it_reaches_its_manager(run, agent, repo) -> None:
+    agent(repo, "boss")
+
+    assert "code=0" in run(SEND.replace("user-claude", "boss"), shipped=True)
+
+    assert "May I?" in Path(repo.agent_dir("boss"), "inbox.jsonl").read_text()
+
+
+def test_git_and_the_log_work(run, repo) -> None:
+    ib = f"{sys.executable} -m ibstatus"
+    git(repo.root, "config", "user.name", "Test")
+    git(repo.root, "config", "user.email", "test@example.invalid")
+    said = run(
+        "echo new > new.txt && git add new.txt && git commit -qm new && git checkout -q -b agent/try && "
+        f"git rebase -q HEAD~1 && {ib} log hello && {ib} list && echo code=$?",
+        shipped=True,
+    )
+
+    assert "code=0" in said
+    assert "new" in git(repo.root, "log", "--format=%s", "agent/try")
+
+
+def test_the_checkout_keys_and_other_agents_stay_shut(run, agent, repo, claude: Client) -> None:
+    other = agent(repo, "worker-2")
+    (claude.home / ".ssh").mkdir()
+    key, secret, made = claude.home / ".ssh/id", Path(repo.root, "secret.txt"), other / "made"
+    key.write_text("SECRET")
+    secret.write_text("SECRET")
+    copy = Path(repo.safe, "agents/worker-1/meta.json")
+    copy.parent.mkdir(parents=True)
+    os.link(repo.agent_dir("worker-1") + "/meta.json", copy)
+
+    said = run(
+        f"cat {key}; cat {secret}; touch {made}; echo x > {copy}; touch {repo.root}/made; echo end", shipped=True
+    )
+
+    assert "end" in said
+    assert "SECRET" not in said
+    assert not made.exists()
+    assert not Path(repo.root, "made").exists()
+    assert copy.read_text() == "{}"
+
+
+def test_it_cannot_be_left_out(run, repo, api, claude: Client) -> None:
+    Path(repo.agent_dir("worker-1"), "repo", "try.sh").write_text(f"touch {repo.root}/made\n")
+
+    run("sh try.sh", shipped=True, dangerouslyDisableSandbox=True)
+
+    assert not Path(repo.root, "made").exists()

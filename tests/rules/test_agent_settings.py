@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibstatus.errors import IbError
+from ibstatus.hooks import entry
 from ibstatus.rules import agent_settings, hook_commands, hook_settings, lines
 from ibstatus.rules.agent_settings import Agent, Permissions
+from ibstatus.store import agents
 
 PROGRAM = ("/usr/bin/python3", "/opt/ib/ibstatus/hooks/stub.py")
 WORKER = Agent("w1", "worker", "/project", "/project/.git")
@@ -61,7 +63,7 @@ def test_nothing_of_the_users_is_lost(base: dict[str, Any], allow: list[str], de
     known = base.get("permissions", {})
     assert has_guard(settings, WORKER)
     assert {*known.get("allow", ()), *agent_settings.MANDATORY, *allow} == set(settings["permissions"]["allow"])
-    assert {*known.get("deny", ()), "EnterPlanMode", *deny} == set(settings["permissions"]["deny"])
+    assert {*known.get("deny", ()), "EnterPlanMode", "ListAgents", *deny} == set(settings["permissions"]["deny"])
     assert known.get("ask") == settings["permissions"].get("ask")
     assert sorted(map(str, users(settings))) == sorted(map(str, users(base)))
     assert settings.get("model") == base.get("model")
@@ -145,14 +147,76 @@ def test_only_managers_intercept() -> None:
         assert ("intercept-task" in str(settings["hooks"])) == (agent.role == "manager")
 
 
+def test_other_sessions_views_and_skills_are_switched_off_whatever_the_project_says() -> None:
+    base = {"crossSessionInbound": "accept", "disableAgentView": False, "permissions": {"allow": ["ListAgents"]}}
+
+    settings = agent_settings.build(WORKER, base, PROGRAM)
+
+    assert settings["crossSessionInbound"] == "refuse"
+    assert settings["disableAgentView"] is True
+    assert settings["disableSkillShellExecution"] is True
+    assert "ListAgents" in settings["permissions"]["deny"]
+    assert "ListAgents" not in agent_settings.build(WORKER, {}, PROGRAM)["permissions"]["allow"]
+
+
+@pytest.mark.parametrize("agent", [WORKER, LEAD._replace(yolo=True, intercepts=True)])
+def test_what_must_deny_has_longer_than_its_own_alarm(agent: Agent) -> None:
+    """Behind its time limit the client goes on as if there were no hook."""
+    settings = agent_settings.build(agent, {}, PROGRAM)
+
+    limits = {mine.hook: mine.value["timeout"] for mine in hook_settings.ours(settings)}
+    must = {hook for hook, fails in entry.HOOKS.items() if fails in (entry.GUARD, entry.REQUEST)} & limits.keys()
+    assert "agent-path" in must
+    assert all(limits[hook] >= 100 * entry.LIMIT[entry.HOOKS[hook]] for hook in must)
+    assert all(limit == hook_settings.TIMEOUT for hook, limit in limits.items() if hook not in must)
+
+
+def sandbox_of(agent: Agent, base: dict[str, Any] | None = None) -> dict[str, Any]:
+    sandbox: dict[str, Any] = agent_settings.build(agent, {"sandbox": base or {}}, PROGRAM)["sandbox"]
+    return sandbox
+
+
 def test_the_sandbox_lets_mail_out_and_keeps_the_rules_in() -> None:
-    base = {"sandbox": {"enabled": True, "filesystem": {"allowWrite": ["/cache"], "denyWrite": ["/keep"]}}}
+    base = {"enabled": True, "filesystem": {"allowWrite": ["/cache"], "denyWrite": ["/keep"]}}
 
-    files = agent_settings.build(WORKER, base, PROGRAM)["sandbox"]["filesystem"]
+    sandbox = sandbox_of(WORKER._replace(others=("w1", "w2")), base)
 
-    assert files["allowWrite"] == ["/cache", "/project/.ittybitty", "/project/.git/ib"]
-    folder = "/project/.ittybitty/agents/w1"
-    assert files["denyWrite"] == ["/keep", f"{folder}/settings.local.json", f"{folder}/meta.json"]
+    files = sandbox["filesystem"]
+    assert sandbox["allowUnsandboxedCommands"] is False
+    assert files["allowWrite"] == ["/cache", "/tmp/ib-w1", "/project/.ittybitty", "/project/.git/ib"]
+    assert files["denyWrite"][0] == "/keep"
+    denied = set(files["denyWrite"])
+    for folder in ("/project/.ittybitty/agents", "/project/.git/ib/agents"):
+        for agent in ("w1", "w2"):
+            assert {f"{folder}/{agent}/{leaf}" for leaf in agents.STARTED} < denied
+            assert {f"{folder}/{agent}/token", f"{folder}/{agent}/meta.json"} < denied
+    assert "/project/.ittybitty/agents/w2/repo" in denied
+    assert "/project/.ittybitty/agents/w1/repo" not in denied
+    assert "/project/.ittybitty/hooks" in denied
+
+
+def test_the_sandbox_shows_neither_the_main_checkout_nor_keys() -> None:
+    files = sandbox_of(WORKER._replace(home="/home/me"))["filesystem"]
+
+    assert {"/project", "/home/me/.ssh", "/home/me/.netrc", "/home/me/.config/gh"} < set(files["denyRead"])
+    worktree = "/project/.ittybitty/agents/w1/repo"
+    assert files["allowRead"] == [worktree, "/project/.git", "/project/.ittybitty", "/project/.ittybitty.json"]
+
+
+def test_ib_can_be_read_where_it_is_installed_in_the_main_checkout() -> None:
+    program = ("/project/.venv/bin/python3", "/project/.venv/lib/python3.11/site-packages/ibstatus/hooks/stub.py")
+
+    files = agent_settings.sandbox(WORKER, {}, program, "")["filesystem"]
+
+    assert files["allowRead"][-2:] == ["/project/.venv", "/project/.venv/lib/python3.11/site-packages/ibstatus"]
+
+
+def test_without_a_worktree_of_its_own_the_main_checkout_stays_open() -> None:
+    files = sandbox_of(WORKER._replace(tree=False, home="/home/me"))["filesystem"]
+
+    assert "/project" not in files["denyRead"]
+    assert "/home/me/.ssh" in files["denyRead"]
+    assert "allowRead" not in files
 
 
 def test_names_with_blanks_and_quotes_are_one_word_for_the_shell() -> None:

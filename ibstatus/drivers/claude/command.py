@@ -8,10 +8,11 @@ from ibstatus.errors import quoted
 
 SWITCH = "IB_CLAUDE"
 NAME = "claude"
-# What a session leaves in the environment of what it starts: an agent is a session of its own.
+# What a session leaves in the environment of what it starts: an agent is a session of its own. The last one would go
+# before SHELL, which start.sh sets.
 LEFT_BEHIND = (
     "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PROJECT_DIR",
-    "CLAUDE_ENV_FILE", "CLAUDE_EFFORT", "CLAUDE_PID", "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_ENV_FILE", "CLAUDE_EFFORT", "CLAUDE_PID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SHELL",
 )  # fmt: skip
 
 

@@ -17,13 +17,14 @@ ASKED_LATER = frozenset(("AskUserQuestion", "ExitPlanMode"))
 TALKS = frozenset(
     (
         "Agent", "Task", "WebSearch", "TodoWrite", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop",
-        "Skill", "SendMessage", "ScheduleWakeup", "ToolSearch", "ReportFindings", "ListAgents", "BashOutput",
+        "Skill", "SendMessage", "ScheduleWakeup", "ToolSearch", "ReportFindings", "BashOutput",
         "KillShell", "CronCreate", "CronDelete", "CronList", "Workflow", "StructuredOutput",
     )
 )  # fmt: skip
 CHANGES = ("write", "edit", "create", "delete", "remove", "move", "rename", "save", "append", "update", "put", "mkdir")
 NO_PLAN = "Agents do not use plan mode. Make the plan in your answer, or ask with ib send or ib ask"
 NO_TREE = "Agents stay in their own worktree; ib makes and removes worktrees"
+NO_SESSIONS = "SendMessage is for your own subagents, by their id. To anybody else: ib send NAME '…'"
 WORKER_TASK = "Workers do not create tasks. Do the task you were given, and report when it is done"
 MANAGER_TASK = "Tasks are not kept here: do it yourself, or say that one more agent is needed (ib send, ib ask)"
 DEEPEST = 12
@@ -93,6 +94,8 @@ def judged(tool: str, given: "dict[str, Any]", cwd: str, policy: Policy, disk: "
         return Verdict(DENY, MANAGER_TASK if policy.manager else WORKER_TASK)
     if tool in ("EnterWorktree", "ExitWorktree"):
         return Verdict(DENY, NO_TREE)
+    if tool == "ListAgents" or (tool == "SendMessage" and not is_subagent(given.get("to"))):
+        return Verdict(DENY, NO_SESSIONS)
     try:
         grounds = Grounds(
             policy.worktree, policy.root, policy.agents, policy.folder, policy.agent, policy.home, disk.resolve,
@@ -104,6 +107,17 @@ def judged(tool: str, given: "dict[str, Any]", cwd: str, policy: Policy, disk: "
     if tool in SHELLS and isinstance(command, str):
         return of_shell(tool, command, cwd, policy, grounds, disk)
     return of_tool(tool, given, cwd, policy, grounds)
+
+
+def is_subagent(name: object) -> bool:
+    """As the client makes the ids of subagents (a0123456789abcdef, areview-0123456789abcdef), and gives no name of that
+    shape to anything; other sessions hear under any other. `main`: what a subagent calls the session that made it."""
+    if not isinstance(name, str) or name == "main":
+        return name == "main"
+    label, end = name[1:-16], name[-16:]
+    shaped = len(end) == 16 and all(letter in "0123456789abcdef" for letter in end)
+    plain = label.replace("-", "").replace("_", "")
+    return name[:1] == "a" and shaped and (not label or (label[-1] == "-" and plain.isalnum() and plain.isascii()))
 
 
 def of_shell(tool: str, command: str, cwd: str, policy: Policy, grounds: Grounds, disk: "Disk") -> Verdict:
