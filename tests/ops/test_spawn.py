@@ -156,7 +156,7 @@ def test_its_git_runs_nothing_that_an_agent_can_write(ib, repo, client: Path, gi
 
     assert run("commit", "--allow-empty", "-m", "x") == 0
     assert not (client / "ran").exists()
-    assert run("status", cwd=disguised) == 128
+    assert run("rev-parse", "--git-dir", cwd=disguised) == 128
     assert run("status") == 0
     assert configured(known, worktree, "user.name") == given.get("GIT_CONFIG_VALUE_0", "")
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,6 +138,11 @@ def test_a_subagent_can_be_spoken_to_by_its_id(play, api) -> None:
 
 
 def test_the_key_for_the_agent_view_does_nothing(tui, worktree: Path, settings: str) -> None:
+    """It would move the session into a process of the client's that outlives the terminal."""
     session = tui(worktree, "--settings", settings)
 
-    assert "for agents" not in session.screen()
+    session.keys("Left")
+    time.sleep(3)  # the view would be there by now
+
+    assert "moved to the background" not in session.screen()
+    assert "describe a task" not in session.screen()
