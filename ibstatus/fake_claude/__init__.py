@@ -13,7 +13,10 @@ What the model does stands in the file that FAKE_CLAUDE_SCRIPT names, else in th
   error WORD             ends it with an API error: server_error, authentication_failed, billing_error, invalid_request
   limit rate|usage|wait [TIME]  ends it at a limit: refused (429), a menu, "continuing automatically"
   dialog trust|trust-a|bypass|permission [COMMAND]|question; trust and bypass come before SessionStart when first
-  screen NAME [SECONDS]  shows a recorded screen, such as 2.1.326/69     compact    compacts the conversation
+  screen NAME [SECONDS]  shows a recorded screen, such as 2.1.326/69
+  compact [manual] [short|error]  compacts the conversation; short: there is too little to compact, and PreCompact is
+                         the only hook; error: the API fails, PreCompact and then StopFailure. Where the next step is
+                         a compaction, `/compact` at the prompt line plays it
   crash [SIGNAL|CODE]    is gone, without SessionEnd                      hang       until somebody presses Esc
   retry SECONDS [WORDS]  the API fails and is tried again: no hook tells of it
   orders FILE            steps that somebody adds to the file meanwhile; `hold [WORDS]` among them waits for the next,

@@ -11,7 +11,7 @@ from ibstatus.fake_claude.transcript import VERSION
 NBSP, HANGS = "\u00a0", "⎿"
 CURSOR = "\x1b[7m \x1b[27m"
 LOGO = (" ▐▛███▛█ ", "▝▜██████▀", " ▝▝   ▝▝ ")
-GLYPHS = "·✢✳✶✻✽"
+GLYPHS = "·✢*✶✻✽"
 MODES = {
     "default": "⏸ manual mode on",
     "plan": "⏸ plan mode on (shift+tab to cycle)",

@@ -109,7 +109,7 @@ class Keyboard:
             self.loop.start(turn.typed_meanwhile(state, text))
         elif text.strip() == "/compact" and not self.is_busy:
             state.show(text, "❯ ")
-            self.begin(steps.compacted(state, "manual"))
+            self.begin(steps.typed_compact(state))
         else:
             self.prompts.append(text)
 

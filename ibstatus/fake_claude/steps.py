@@ -83,11 +83,22 @@ def screen(state: State, step: Step) -> Course[End | None]:
 
 
 def compact(state: State, step: Step) -> Course[End | None]:
-    yield from compacted(state, "manual" if step.rest == "manual" else "auto")
-    return None
+    words = step.rest.split()
+    return (yield from compacted(state, "manual" if "manual" in words else "auto", words))
 
 
-def compacted(state: State, trigger: str) -> Course[None]:
+def typed_compact(state: State) -> Course[None]:
+    """`/compact` at the prompt line: the next step of the script, where that is a compaction."""
+    left = state.script.left
+    step = state.take() if left and left[0].verb == "compact" else None
+    end = yield from compacted(state, "manual", step.rest.split() if step is not None else [])
+    if end is not None:
+        extra = {"error": end.error, "last_assistant_message": end.words}
+        yield from hooks.fire(state, "StopFailure", extra, end.error)
+
+
+def compacted(state: State, trigger: str, words: list[str]) -> Course[End | None]:
+    """One that fails by an error of the API is the end of its turn, whose hook is the caller's."""
     verb, state.spinner = state.spinner, "Compacting conversation"
     facts: Json = {"trigger": trigger, "custom_instructions": None}
     summary = "<analysis>none</analysis>\n<summary>A stand-in has nothing to remember.</summary>"
@@ -95,8 +106,15 @@ def compacted(state: State, trigger: str) -> Course[None]:
         before = yield from hooks.fire(state, "PreCompact", facts, trigger)
         if before.blocked is not None:
             state.show(f"Compaction blocked by hook: {before.blocked}", tools.HANG)
-            return
+            return None
         yield Nap(0.5)
+        if "short" in words:
+            state.show("Not enough messages to compact.", tools.HANG)
+            return None
+        if "error" in words:
+            failed = f"Error during compaction: {endings.OVERLOADED}"
+            state.show(failed, tools.HANG)
+            return End(failed, "server_error")
         after = {"trigger": trigger, "compact_summary": summary}
         yield from hooks.fire(state, "PostCompact", after, trigger)
         answer = yield from hooks.fire(state, "SessionStart", {"source": "compact", "model": state.model}, "compact")
@@ -105,6 +123,7 @@ def compacted(state: State, trigger: str) -> Course[None]:
     state.transcript.entry(type="system", subtype="compact_boundary", content="Conversation compacted")
     hooks.tell(state, "SessionStart", answer)
     state.show("Compacted (ctrl+o to see full summary)", tools.HANG)
+    return None
 
 
 def crash(state: State, step: Step) -> Course[End | None]:

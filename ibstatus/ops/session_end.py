@@ -7,7 +7,7 @@ from typing import Any
 from ibstatus.drivers import clients, git, git_worktree
 from ibstatus.model.records import Agent
 from ibstatus.ops import fleet as sights
-from ibstatus.rules import evidence
+from ibstatus.rules import endings, evidence
 from ibstatus.store import agent_log, disk, meta, operations, places, spool, standing
 from ibstatus.store import fleet as files
 
@@ -41,7 +41,7 @@ def note(
 
     if meta.rework(place, agent, unless_begun).get("ended") != noted or ender:
         return
-    how = evidence.how_ended(code)
+    how = endings.how_ended(code)
     said = last_words(place, agent) if code else ""
     uncommitted_too = f"; {len(left)} uncommitted change{'' if len(left) == 1 else 's'}" if left else ""
     agent_log.write(place, agent, f"Session {how}{uncommitted_too}" + (f": {said}" if said else ""), now)

@@ -26,7 +26,7 @@ def noted(meta: Mapping[str, Any], now: float) -> tuple[str, float]:
     if not isinstance(ended, Mapping) or not isinstance(ended.get("left"), int) or ended.get("why"):
         return "", now
     code, at = ended.get("code"), ended.get("at")
-    reason = evidence.UNCOMMITTED if ended["left"] else "" if code == 0 else evidence.how_ended(code)
+    reason = evidence.UNCOMMITTED if ended["left"] else "" if code == 0 else how_ended(code)
     return reason, float(at) if isinstance(at, int | float) else now
 
 
@@ -39,6 +39,11 @@ def heeded(known: "Known") -> "Known":
     if is_end(told) and told.reason and (told.at <= at or told.reason not in standing.ENDED.values()):
         return known  # it says more than the exit code
     return known._replace(told=last_word(told, known.meta, at))
+
+
+def how_ended(code: int | None) -> str:
+    """`code`: None when nobody saw it end: it was killed, or its tmux server was."""
+    return "was killed" if code is None else f"ended with exit code {code}" if code else "ended"
 
 
 def is_end(told: "Told") -> bool:

@@ -30,8 +30,8 @@ TOLD = "nothing newer and as strong says otherwise"
 
 class Evidence(NamedTuple):
     """`at`: since when it is so, `seen`: when we looked last, `moved`: when it changed last (all wall clock).
-    `note`: what was seen, in words. `asks`: what a dialog asks, or until when a limit lasts. state '' says nothing: the
-    note says why. `rule`: which rule read the screen."""
+    `note`: what was seen, or why state '' says nothing. `asks`: what a dialog asks, or until when a limit lasts.
+    `rule`: which rule read the screen. `since`: when it began, before a compaction; `rest`: what that comes back to."""
 
     source: str
     state: str
@@ -43,6 +43,8 @@ class Evidence(NamedTuple):
     idle: bool = False
     moved: float = 0.0
     rule: str = ""
+    since: float = 0.0
+    rest: "Evidence | None" = None
 
 
 class Verdict(NamedTuple):
@@ -89,7 +91,8 @@ def judge(known: Sequence[Evidence], now: float) -> Verdict:
 
 def sane(one: Evidence, now: float) -> Evidence:
     """What comes from the future counts as now."""
-    return one._replace(at=min(one.at, now), seen=min(one.seen or one.at, now), moved=min(one.moved, now))
+    seen, since = min(one.seen or one.at, now), min(one.since, now)
+    return one._replace(at=min(one.at, now), seen=seen, moved=min(one.moved, now), since=since)
 
 
 def is_beaten(one: Evidence, verdict: Verdict) -> bool:
@@ -118,7 +121,7 @@ def untold(one: Evidence) -> str:
 def won(one: Evidence, why: str, **more: str) -> Verdict:
     reason, state = more.pop("reason", one.reason), more.pop("state", one.state)
     asks, note = more.pop("asks", one.asks), more.pop("note", one.note)
-    return Verdict(state, reason, one.at, one.source, asks, note=note, why=why)
+    return Verdict(state, reason, one.since or one.at, one.source, asks, note=note, why=why)
 
 
 def is_end(one: Evidence) -> bool:
@@ -139,11 +142,6 @@ def ended(case: Case) -> Verdict | None:
                 return won(hooks, "its session is over")
             return won(end, end.note or "it is over", state="waiting" if end.reason in ENDS else end.state)
     return None
-
-
-def how_ended(code: int | None) -> str:
-    """`code`: None when nobody saw it end: it was killed, or its tmux server was."""
-    return "was killed" if code is None else f"ended with exit code {code}" if code else "ended"
 
 
 def suspended(case: Case) -> Verdict | None:
@@ -245,6 +243,8 @@ def idle(case: Case) -> Verdict | None:
     newer = screen.seen - hooks.at >= wait and (since or screen.seen - hooks.at >= RESTLESS)
     if not (held and newer):
         return None
+    if hooks.rest is not None:
+        return won(hooks.rest, "its compaction is over: it is as it was before")
     reason = screen.reason if screen.state == "waiting" and screen.reason else "input"
     note = INTERRUPTED if reason == "input" and hooks.state != "stopped" else screen.note
     return won(screen, "an idle prompt has held since the last hook", state="waiting", reason=reason, note=note)
@@ -258,7 +258,11 @@ def written(case: Case) -> Verdict | None:
     if hooks is None:
         return won(found, "no hook has spoken")
     open_ended = hooks.state in ("running", "compacting") or is_dialog(hooks)
-    return won(found, "written down after the last hook") if open_ended and found.at - hooks.at >= NEWER else None
+    return (
+        won(hooks.rest or found, "written down after the last hook")
+        if open_ended and found.at - hooks.at >= NEWER
+        else None
+    )
 
 
 def frozen(case: Case) -> bool:

@@ -19,13 +19,16 @@ TELLING = (evidence.SCREEN, evidence.PROCESS, evidence.TRANSCRIPT)  # whose note
 
 class Told(NamedTuple):
     """What an agent's hooks said last of its state, and when. `said`: the end of what it said at the end of its turn;
-    `silent`: that was neither phrase."""
+    `silent`: that was neither phrase. `since`: since when it is so, where a compaction came in between; `rest`: what
+    it comes back to when this one is over."""
 
     state: str
     reason: str
     at: float
     said: str = ""
     silent: bool = False
+    since: float = 0.0
+    rest: "Told | None" = None
 
 
 class Known(NamedTuple):
@@ -110,8 +113,12 @@ def of_hooks(known: Known) -> Evidence:
     began = began_of(known.meta)
     if said.state == "stopped" and began is not None and said.at < began:
         return Evidence(evidence.HOOKS, "", at=said.at, seen=said.at, note="spoke last before its session began")
+    return word_of(said)._replace(rest=word_of(said.rest) if said.rest is not None else None)
+
+
+def word_of(said: Told) -> Evidence:
     note = "it ended its turn without saying whether it waits or is done" if said.silent else ""
-    return Evidence(evidence.HOOKS, said.state, said.reason, said.at, said.at, note)
+    return Evidence(evidence.HOOKS, said.state, said.reason, said.at, said.at, note, since=said.since)
 
 
 def of_record(known: Known, now: float) -> Evidence:
@@ -144,15 +151,6 @@ def told(event: Mapping[str, Any]) -> tuple[str, Told] | None:
     at = ages.epoch(str(event.get("t", "")))
     said = text(event.get("said"))[:SAID]
     return who, Told(str(state), text(reason), at or 0.0, said, event.get("silent") is True)
-
-
-def resumed(said: Told, before: Told | None) -> Told:
-    """A compaction ends nothing: who was silent before it still is. Without words it would be taken for another end."""
-    if before is None or not before.silent or said.said:
-        return said
-    within = said.state == "compacting" and before.said
-    over = before.state == "compacting" and (said.state, said.reason) == ("waiting", "input")
-    return said._replace(silent=True) if within or over else said
 
 
 def fleet(known: Sequence[Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
@@ -220,7 +218,7 @@ def agreed(one: Known, now: float) -> Verdict | None:
     else:
         resting = told.state == "complete" or (told.state, told.reason) == ("waiting", "input")
         same = resting and shown.idle and (shown.state, shown.reason) == ("waiting", "input")
-    return Verdict(told.state, told.reason, told.at, evidence.HOOKS, why=evidence.TOLD) if same else None
+    return Verdict(told.state, told.reason, told.since or told.at, evidence.HOOKS, why=evidence.TOLD) if same else None
 
 
 def is_silent(told: Told | None, state: Verdict) -> bool:

@@ -101,6 +101,8 @@ def heard(
             found[who] = last._replace(stopped="")
         elif (kind == "agent.state" and who in fresh and (state, reason) == ("waiting", "input")) or at > end:
             continue
+        elif state == standing.COMPACTING and standing.is_rest(last.state, last.reason):
+            continue  # however it ends, no turn was cut off
         elif kind == "agent.state" and isinstance(state, str) and state != "creating" and reason not in STARTS:
             fresh.discard(who)
             new = Heard(state, reason, at)

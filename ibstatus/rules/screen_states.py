@@ -126,7 +126,7 @@ def status_of(above: Sequence[str]) -> Sequence[str]:
     """The last paragraph above the box; hints at the right, finished timers and commands of the client are passed."""
     end = len(above)
     while end and (not above[end - 1] or HINT.fullmatch(above[end - 1])):
-        if above[end - 1].startswith(("✢ Waiting", "✻ Waiting")):
+        if above[end - 1][1:].startswith(" Waiting for "):
             break
         end -= 1
     begin = end

@@ -55,13 +55,13 @@ def said(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
     if name == "Stop":
         return ended(body)
     if name == "StopFailure":
-        return failed(body)
+        return resting(last) or failed(body)
     if name == "PermissionRequest":
         return Standing(WAITING, ASKING.get(word(body.get("tool_name")), PERMISSION))
     if name == "Notification":
         return notified(body, last)
     if name == "PreCompact":
-        return None if last.state == COMPACTING else Standing(COMPACTING, before=(last.state, last.reason))
+        return None if last.state == COMPACTING else Standing(COMPACTING, before=before(body, last))
     if name == "PostCompact":
         return compacted(body, last)
     if name == "SessionStart":  # it lives again; what it does next its prompt tells
@@ -134,8 +134,26 @@ def notified(body: "dict[str, Any]", last: Standing) -> Standing | None:
         return None if known else Standing(WAITING, PERMISSION)
     if kind == "idle_prompt":
         settled = last.state in (COMPLETE, WAITING, LIMITED) or (last.state, last.reason) == (RUNNING, BACKGROUND)
-        return None if settled else Standing(WAITING, INPUT)
+        return None if settled else resting(last) or Standing(WAITING, INPUT)
     return None
+
+
+def is_rest(state: str, reason: str) -> bool:
+    """No turn runs and no dialog is open: a compaction is all there is, and its end ends no turn."""
+    rests = state in (COMPLETE, WAITING, LIMITED) and reason not in DIALOGS
+    return rests or (state, reason) == (RUNNING, BACKGROUND)
+
+
+def before(body: "dict[str, Any]", last: Standing) -> "tuple[str, str]":
+    """What a compaction comes back to. Whoever types /compact has a prompt line, though no hook told of Esc."""
+    manual = body.get("trigger") == "manual" and last.state and not is_rest(last.state, last.reason)
+    return (WAITING, INPUT) if manual else (last.state, last.reason)
+
+
+def resting(last: Standing) -> Standing | None:
+    """What one that rested comes back to, in whatever way its compaction ends."""
+    known = last.before if last.state == COMPACTING else None
+    return Standing(*known) if known is not None and is_rest(*known) else None
 
 
 def compacted(body: "dict[str, Any]", last: Standing) -> Standing | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ibstatus.rules import fleet
+from ibstatus.rules import compactions, fleet
 from ibstatus.store import disk, events, places, standing
 
 AHEAD = 2.0  # a word may be newer than the look that reads it, by as long as a look takes
@@ -71,5 +71,5 @@ class States:
         for event in events.parsed(b"\n".join(telling)):
             said = fleet.told(event)
             if said is not None:
-                self.told[said[0]] = fleet.resumed(said[1], self.told.get(said[0]))
+                self.told[said[0]] = compactions.resumed(said[1], self.told.get(said[0]))
         self.offset += len(whole)

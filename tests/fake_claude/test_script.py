@@ -98,6 +98,21 @@ def test_it_compacts(project: Project) -> None:
     assert project.fired("SessionStart")[1]["source"] == "compact"
 
 
+@pytest.mark.parametrize(
+    ("step", "names"),
+    [
+        ("compact short", ["PreCompact", "Stop"]),
+        ("compact manual short", ["PreCompact", "Stop"]),
+        ("compact error", ["PreCompact", "StopFailure"]),
+    ],
+)
+def test_a_compaction_that_comes_to_nothing(project: Project, step: str, names: list[str]) -> None:
+    project.on("PreCompact", "PostCompact", "Stop", "StopFailure")
+    project.play("-p", lines(step, "end"))
+    assert project.names() == names
+    assert project.fired("PreCompact")[0]["trigger"] == ("manual" if "manual" in step else "auto")
+
+
 @pytest.mark.parametrize(("step", "code"), [("crash", -9), ("crash SEGV", -11), ("crash 7", 7)])
 def test_it_crashes_without_a_word(project: Project, step: str, code: int) -> None:
     project.on("SessionEnd", "Stop")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.rules import confidence, evidence, fleet
+from ibstatus.rules import compactions, confidence, evidence, fleet
 from ibstatus.rules.evidence import Evidence
 from ibstatus.rules.fleet import Known, Told
 from ibstatus.rules.screen_states import Shown
@@ -135,6 +135,33 @@ def test_what_is_asked_comes_from_the_screen_whoever_decides() -> None:
     assert fleet.state_of(known(Told("rate_limited", "", HOOK), sight(LIMIT)), NOW).asks == LIMIT.asks
 
 
+@pytest.mark.parametrize(
+    "rest",
+    [
+        Told("complete", "", HOOK - 9, "did it"),
+        Told("waiting", "input", HOOK - 9, "hm", silent=True),
+        Told("waiting", "error: server_error", HOOK - 9),
+        Told("rate_limited", "", HOOK - 9),
+        Told("running", "background", HOOK - 9),
+    ],
+)
+def test_a_compaction_that_no_hook_ends_leaves_it_as_it_was(rest: Told) -> None:
+    told = compactions.resumed(Told("compacting", "", HOOK), rest)
+    shown, within = (fleet.fleet([known(told, sight(one))], {}, NOW)[0] for one in (PROMPT, COMPACTING))
+
+    assert (shown.state, shown.reason, shown.since, shown.said) == (rest.state, rest.reason, rest.at, rest.said)
+    assert (shown.silent, shown.source) == (rest.silent, "hooks")
+    assert shown.note != evidence.INTERRUPTED
+    assert within.state == "compacting"
+    assert judged(told, sight(NOTHING), 600, INTERRUPT) == (rest.state, rest.reason)
+
+
+def test_a_compaction_in_a_turn_that_is_broken_off_is_an_interruption() -> None:
+    told = compactions.resumed(Told("compacting", "", HOOK), RAN)
+
+    assert fleet.fleet([known(told, sight(PROMPT))], {}, NOW)[0].note == evidence.INTERRUPTED
+
+
 def test_esc_is_named() -> None:
     agent = fleet.fleet([known(RAN, sight(PROMPT))], {}, NOW)[0]
 
@@ -205,6 +232,8 @@ PIECES = st.builds(
     seen=TIMES,
     idle=st.booleans(),
     moved=TIMES,
+    since=st.just(0.0) | TIMES,
+    rest=st.none(),
 )
 
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from ibstatus.model.records import Agent
-from ibstatus.rules import evidence, fleet
+from ibstatus.rules import compactions, evidence, fleet
 from ibstatus.rules.fleet import Known, Told
 from ibstatus.rules.screen_states import Shown
 from ibstatus.rules.sights import Sight
@@ -177,10 +177,27 @@ def rule_of(one: Known) -> str:
     return fleet.fleet([one], {}, NOW)[0].state
 
 
-@pytest.mark.parametrize(("said", "silent"), [("hm", True), ("", False)])
-def test_a_compaction_ends_no_silence_that_is_known_by_its_words(said: str, silent: bool) -> None:
-    before = fleet.Told("waiting", "input", NOW, said, silent=True)
-    within = fleet.resumed(fleet.Told("compacting", "", NOW + 1), before)
-    assert fleet.resumed(fleet.Told("waiting", "input", NOW + 2), within).silent is silent
-    assert not fleet.resumed(fleet.Told("running", "", NOW + 2), within).silent
-    assert not fleet.resumed(fleet.Told("stopped", "", NOW + 2), within).silent
+@pytest.mark.parametrize("said", ["hm", ""])
+def test_a_compaction_ends_no_silence(said: str) -> None:
+    before = Told("waiting", "input", NOW, said, silent=True)
+    within = compactions.resumed(Told("compacting", "", NOW + 1), before)
+    after = compactions.resumed(Told("waiting", "input", NOW + 2), within)
+    assert (after.silent, after.said, after.at, after.since) == (True, said, NOW + 2, NOW)
+    assert not compactions.resumed(Told("running", "", NOW + 2), within).silent
+    assert not compactions.resumed(Told("stopped", "", NOW + 2), within).silent
+
+
+def test_several_compactions_leave_the_word_of_before() -> None:
+    told = done = Told("complete", "", NOW, "did it")
+    for seconds in (1, 3):
+        told = compactions.resumed(Told("compacting", "", NOW + seconds), told)
+        told = compactions.resumed(Told("complete", "", NOW + seconds + 1), told)
+    assert told == done._replace(at=NOW + 4, since=NOW)
+
+
+def test_what_ends_with_words_of_its_own_is_another_end() -> None:
+    within = compactions.resumed(Told("compacting", "", NOW + 1), Told("complete", "", NOW, "did it"))
+    new = Told("complete", "", NOW + 2, "did it")
+    assert compactions.resumed(new, within) == new
+    at_work = compactions.resumed(Told("compacting", "", NOW + 1), Told("running", "", NOW))
+    assert at_work.rest is None

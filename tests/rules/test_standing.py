@@ -82,6 +82,10 @@ IDLE, DIALOG = (
         (LIMITED, IDLE, None),
         (AT_WORK_BEHIND, IDLE, None),
         (COMPACTING, IDLE, ("waiting", "input")),
+        (Standing("compacting", before=("complete", "")), IDLE, ("complete", "")),
+        (Standing("compacting", before=("waiting", "error: x")), event("StopFailure"), ("waiting", "error: x")),
+        (Standing("compacting", before=("complete", "")), event("StopFailure", error="rate_limit"), ("complete", "")),
+        (Standing("compacting", before=("running", "")), event("StopFailure", error="x"), ("waiting", "error: x")),
         (QUESTION, DIALOG, None),
         (PLAN, DIALOG, None),
         (INPUT, DIALOG, ("waiting", "permission")),
@@ -117,6 +121,15 @@ def test_what_holds_then(last: Standing, body: dict[str, Any], now: tuple[str, s
     new = after(body, last)
 
     assert (None if new is None else (new.state, new.reason)) == now
+
+
+@pytest.mark.parametrize("last", [RUNNING, QUESTION, ENDED, INPUT], ids=lambda last: last.state)
+def test_after_a_compaction_that_was_typed_it_waits(last: Standing) -> None:
+    """No hook tells of Esc: what was typed shows that no turn runs."""
+    within = after(event("PreCompact", trigger="manual"), last)
+
+    assert within is not None
+    assert within.before == ("waiting", "input")
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,48 @@ def test_a_full_context_is_compacted_once(repo: places.Place, start: Callable[[s
     assert len(told(repo)) == 1  # the compaction is no news
 
 
+@pytest.mark.parametrize(
+    ("end", "state", "reason"),
+    [
+        ("finish did it", "complete", ""),
+        ("wait hm", "waiting", "input"),
+        ("end hm", "waiting", "input"),
+        ("error server_error", "waiting", "error: server_error"),
+    ],
+)
+def test_no_compaction_changes_or_repeats_anything(
+    repo: places.Place, start: Callable[[str], Living], end: str, state: str, reason: str
+) -> None:
+    """One after the other: one that fails, one with nothing to do, two that succeed."""
+    living = start(f"{end}\ncompact error\ncompact short\ncompact\ncompact\n")
+    living.submit("go")
+    turned = Turned(repo)
+    before = turned.until(lambda agent: agent.state == state and agent.source == "hooks")
+    until(lambda: turned.look() and told(repo))
+    living.idle()
+
+    for _ in range(4):
+        living.submit("/compact")
+        turned.until(lambda agent: agent.state == "compacting")
+        after = turned.until(lambda agent: agent.state != "compacting")
+        living.idle()
+        turned.look(1)
+        assert (after.state, after.reason) == (state, reason)
+        assert after.since == pytest.approx(before.since, abs=0.5)
+        assert (after.said, after.silent, after.note) == (before.said, before.silent, before.note)
+    assert len(told(repo)) == 1
+
+
+def test_a_compaction_in_a_turn_loses_nothing_of_its_end(repo: places.Place, start: Callable[[str], Living]) -> None:
+    living = start("finish did it\ncompact\nfinish did it\ncompact short\nfinish did it\ncompact error\n")
+    turned = Turned(repo)
+    for number in (1, 2, 3, 4):
+        living.submit("go")
+        until(lambda wanted=number: turned.look() and len(told(repo)) == wanted)
+        living.idle()
+    assert "API" in told(repo)[3] or "error" in told(repo)[3]
+
+
 def test_after_the_reset_it_is_sent_on(repo: places.Place, start: Callable[[str], Living]) -> None:
     living = start("limit usage\nsay on\nwait\n")
     living.submit("go")

@@ -12,7 +12,7 @@ from ibstatus.store import meta, places
 
 SESSION = 36  # a uuid; other files beside it are of subagents
 LONGEST_LINE = 64 << 20
-TAIL = 64 << 10
+TAIL, FURTHER = 64 << 10, 1 << 20
 
 
 def folder(config: str, cwd: str) -> str:
@@ -136,10 +136,14 @@ class Tail(NamedTuple):
 
 
 def tail(path: str) -> Tail:
-    """Its last 64 KiB."""
+    """Its last 64 KiB; more where nothing of the conversation stands in them: the client writes a whole prompt on one
+    line between what is said."""
     try:
         with opened(path) as file:
             status = os.fstat(file.fileno())
-            return Tail(os.pread(file.fileno(), TAIL, max(0, status.st_size - TAIL)), status.st_mtime)
+            data = os.pread(file.fileno(), TAIL, max(0, status.st_size - TAIL))
+            if status.st_size > TAIL and transcript.ending(data) is None:
+                data = os.pread(file.fileno(), FURTHER, max(0, status.st_size - FURTHER))
+            return Tail(data, status.st_mtime)
     except OSError as error:
         return Tail(b"", 0.0, f"the transcript cannot be read: {error.strerror}")
