@@ -82,7 +82,7 @@ def judge(known: Sequence[Evidence], now: float) -> Verdict:
     for rule in RULES:
         verdict = rule(case)
         if verdict is not None:
-            lost = tuple((one, why_lost(one, verdict)) for one in present if is_beaten(one, verdict))
+            lost = tuple((one, why_lost(one, verdict)) for one in present if one.source != verdict.source)
             return verdict._replace(lost=lost)
     lost = tuple((one, why_lost(one, None)) for one in present)
     notes = [one.note for one in present if one.note and one.source in (SCREEN, SESSION, TRANSCRIPT)]
@@ -93,10 +93,6 @@ def sane(one: Evidence, now: float) -> Evidence:
     """What comes from the future counts as now."""
     seen, since = min(one.seen or one.at, now), min(one.since, now)
     return one._replace(at=min(one.at, now), seen=seen, moved=min(one.moved, now), since=since)
-
-
-def is_beaten(one: Evidence, verdict: Verdict) -> bool:
-    return one.source != verdict.source
 
 
 def why_lost(one: Evidence, verdict: Verdict | None) -> str:
@@ -258,11 +254,9 @@ def written(case: Case) -> Verdict | None:
     if hooks is None:
         return won(found, "no hook has spoken")
     open_ended = hooks.state in ("running", "compacting") or is_dialog(hooks)
-    return (
-        won(hooks.rest or found, "written down after the last hook")
-        if open_ended and found.at - hooks.at >= NEWER
-        else None
-    )
+    if not open_ended or found.at - hooks.at < NEWER:
+        return None
+    return won(hooks.rest or found, "written down after the last hook")
 
 
 def frozen(case: Case) -> bool:

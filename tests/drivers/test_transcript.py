@@ -83,6 +83,26 @@ def test_nothing_in_it_steers_a_terminal(tmp_path: Path) -> None:
     text.encode()
 
 
+@pytest.mark.parametrize(("lines", "found"), [(1, True), (9, True), (30, False)])
+def test_what_was_said_last_is_found_before_long_lines_of_other_things(tmp_path: Path, lines: int, found: bool) -> None:
+    path = tmp_path / "t.jsonl"
+    snapshot = json.dumps({"type": "attachment", "attachment": {"type": "prompt_snapshot", "text": "x" * 64_000}})
+    path.write_text(line("user", "[Request interrupted by user]") + f"{snapshot}\n" * lines)
+
+    tail = transcript.tail(str(path))
+
+    assert (rules.ending(tail.data) is not None) == found
+    assert tail.changed == path.stat().st_mtime
+    assert len(tail.data) <= transcript.FURTHER
+
+
+def test_the_end_of_a_long_conversation_is_short(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(line("user", "hello") * 9000)
+
+    assert len(transcript.tail(str(path)).data) == transcript.TAIL
+
+
 def test_a_missing_one_is_empty(tmp_path: Path) -> None:
     assert transcript.as_text(str(tmp_path / "none")) == ""
 

@@ -20,6 +20,21 @@ def test_a_client_that_is_begun_again_is_no_news_until_it_has_run() -> None:
         assert len(watched.look(worker("w", "waiting", "input", since=NOW + 99))) == 1
 
 
+@pytest.mark.parametrize("said", ["did it", ""])
+def test_a_compaction_is_no_news_though_a_look_took_it_for_work(said: str) -> None:
+    for state, reason in (("complete", ""), ("waiting", "input"), ("waiting", "error: x")):
+        rest = worker("w", state, reason, since=NOW - 9, said=said)
+        watched = Watched()
+        assert len(watched.look(rest)) == 1
+        for seconds in (1, 5, 20):
+            watched.look(worker("w", "compacting", since=NOW + seconds, said=said))
+            watched.look(worker("w", "running", since=NOW + seconds + 1))
+            assert watched.look(rest) == []
+        watched.look(worker("w", "compacting", since=NOW + 30))
+        watched.look(worker("w", "running", since=NOW + 31))
+        assert len(watched.look(replace(rest, since=NOW + 40))) == 1  # a turn's end
+
+
 def test_one_look_that_misses_an_agent_forgets_nothing() -> None:
     watched = Watched()
     done = worker("w", "complete", said="so", created=NOW - 50)
