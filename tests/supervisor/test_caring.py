@@ -196,7 +196,9 @@ def test_no_compaction_changes_or_repeats_anything(
 
 
 def test_a_compaction_in_a_turn_loses_nothing_of_its_end(repo: places.Place, start: Callable[[str], Living]) -> None:
-    living = start("finish did it\ncompact\nfinish did it\ncompact short\nfinish did it\ncompact error\n")
+    living = start(
+        "finish one\nwork 1.5\ncompact\nfinish two\nwork 1.5\ncompact short\nfinish three\nwork 1.5\ncompact error\n"
+    )
     turned = Turned(repo)
     for number in (1, 2, 3, 4):
         living.submit("go")
