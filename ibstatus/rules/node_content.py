@@ -1,9 +1,12 @@
-"""What the node says: which agents and messages of all there are, and how much of each."""
+"""What the node says: which agents and messages of all there are, and how much of each.
+
+`ibstatus/model/status_node.schema.json` describes it to programs that read the node. Change both together."""
 
 from typing import Any, NamedTuple
 
 from ibstatus.model import words
 from ibstatus.rules import ages, lines, stamps
+from ibstatus.rules.fleet import STATES
 
 Item = dict[str, Any]
 
@@ -137,7 +140,7 @@ def agent_row(agent: Item, children: dict[str, list[str]], limits: Limits, now: 
     created = born(agent)
     row: Item = {
         "id": cut(word(agent, "id"), NAME),
-        "state": cut(word(agent, "state"), NAME),
+        "state": one_of(STATES, word(agent, "state"), words.UNKNOWN),
         "age": "?" if created is None else ages.bucket(now - created),
         "prompt": cut(first_line(word(agent, "prompt")), PROMPT, ""),
     }
@@ -171,12 +174,17 @@ def message_row(item: Item, longest: int) -> Item:
         "id": cut(word(item, "id"), NAME + 20),
         "from": cut(word(item, "from") or words.UNKNOWN, NAME),
         "timestamp": cut(word(item, "timestamp"), NAME),
-        "type": cut(word(item, "type"), NAME),
+        "type": one_of(words.MESSAGE_TYPES, word(item, "type"), "status"),
         "content": cut(word(item, "content"), longest, mark),
     }
     if item.get("verified") is False:
         row["verified"] = False
     return row
+
+
+def one_of(allowed: tuple[str, ...], value: str, fallback: str) -> str:
+    """Return `value` if the node's schema allows it, else `fallback`: anyone may have written the file it is from."""
+    return value if value in allowed else fallback
 
 
 def word(item: Item, name: str) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ibstatus.rules import block, markers, node
 from ibstatus.rules.splices import Splice, applied
 from ibstatus.store import user_file
+from tests.node_schema import check_node
 
 LIMITS = node.Limits()
 TOP = "# The project\n\nText of the user above.\n"
@@ -51,6 +52,7 @@ class ClaudeMd(NamedTuple):
         assert spot.body is not None
         value = node.decoded(data[spot.body.start : spot.body.end])
         assert value is not None
+        check_node(value)
         return len(value["root_agents"])
 
     @property

@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from ibstatus.rules import markers, node, node_content, stamps
 from ibstatus.rules.splices import applied
+from tests.node_schema import check_node, validator
 
 NOW = 1_768_145_400.0
 NASTY = (
@@ -62,7 +63,9 @@ def question(number: int, text: str = "which one?") -> dict[str, Any]:
 
 
 def told(facts: node.Facts, limits: node.Limits | None = None) -> dict[str, Any]:
-    return node.content(facts, limits or node.Limits(), NOW)
+    value = node.content(facts, limits or node.Limits(), NOW)
+    check_node(value)
+    return value
 
 
 def ids(rows: list[dict[str, Any]]) -> list[str]:
@@ -89,6 +92,7 @@ def test_no_text_breaks_the_node(facts: node.Facts, crlf: bool, around: tuple[by
     assert len(body) == capacity
     lines = body.decode().split(newline.decode())
     assert json.loads("\n".join(lines[1:-2])) == new.content == node.decoded(body)
+    check_node(new.content)
     assert [line for line in lines if line.startswith("<!--")] == [lines[0], lines[-2]]
     assert all(line.isprintable() for line in lines)
     assert not any(mark in "".join(lines[1:-2]) for mark in ("<", ">", "```", "~~~"))
@@ -139,6 +143,24 @@ def test_what_people_and_claude_see(snapshot: SnapshotAssertion) -> None:
     assert body
     assert len(body) == 2048
     assert node.node(body).decode().replace(" " * 400, "") == snapshot
+
+
+def test_a_word_that_the_schema_does_not_have_is_replaced() -> None:
+    value = told(node.Facts([agent("a", "dancing")], [message(1, "gossip")], []))
+
+    assert value["root_agents"][0]["state"] == "unknown"
+    assert value["messages"][0]["type"] == "status"
+
+
+def test_the_schema_refuses_what_is_no_node() -> None:
+    value = told(node.Facts([agent("a")], [message(1)], []))
+
+    for broken in (
+        {},
+        {**value, "messages": [{}]},
+        {**value, "root_agents": [{**value["root_agents"][0], "age": "now"}]},
+    ):
+        assert not validator().is_valid(broken)
 
 
 def test_key_forgets_the_time_and_the_ages_only() -> None:
@@ -220,6 +242,7 @@ def test_without_growth_others_go_then_texts_then_agents_then_questions() -> Non
     seen = []
     for capacity in range(3000, 511, -1):
         value = node.fitted(facts, node.Limits(), NOW, capacity, may_grow=False).content
+        check_node(value)
         texts = [len(row["content"]) for row in value["messages"] if row["type"] == "question"]
         others = len(value["messages"]) - len(texts)
         seen.append((others, max(texts, default=0), len(value["root_agents"]), len(texts)))

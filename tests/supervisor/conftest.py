@@ -15,6 +15,7 @@ from ibstatus.store import home, locks, places
 from ibstatus.supervisor import loop, noticing
 from ibstatus.supervisor.log import Log
 from tests.conftest import git
+from tests.node_schema import check_node
 from tests.patience import LONG
 
 PERSON = identity.Caller(identity.PERSON, "user")
@@ -41,6 +42,7 @@ class Machine:
         self.supervisor.look()
         shown = node_of(self.place)
         if shown is not None and (not self.shown or self.shown[-1][1] != shown):
+            check_node(shown)
             self.shown.append((self.mono, shown))
 
     def run(self, seconds: float, every: float = 1.0, meanwhile: Callable[[], object] = lambda: None) -> None:
