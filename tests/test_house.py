@@ -162,6 +162,19 @@ def test_every_fixture_folder_is_read_by_a_test() -> None:
     assert unread == []
 
 
+# Names that another program gives: `fixtures/hook-payloads` has a client version and its hook event; the two files of
+# `fixtures/relationships` begin with what `ib test-relationships` prints, as in the tool that they come from.
+NAMED_BY_OTHERS = ("hook-payloads/", "relationships/-none.json", "relationships/w1 w2-two.json")
+
+
+def test_a_fixture_is_named_by_what_is_expected_of_it() -> None:
+    paths = [path for path in (PROJECT / "fixtures").rglob("*") if path.is_file()]
+    names = [str(path.relative_to(PROJECT / "fixtures")) for path in paths]
+    regular = re.compile(r"[\w-]+/[\w.]+-[\w.-]+\.[a-z]+")
+
+    assert [name for name in names if not regular.fullmatch(name) and not name.startswith(NAMED_BY_OTHERS)] == []
+
+
 def test_the_run_has_a_world_of_its_own(own_world: Path) -> None:
     assert os.environ["HOME"] == str(own_world)
     ours = {"IB_SUPERVISOR"}  # off, so that no command of a test leaves one behind
