@@ -1,1 +1,1 @@
-"""Every number of docs/measured.md and the README, as a ratio measured in one run:  python -m bench [name …]."""
+"""Every number of docs/measured.md, as a ratio measured in one run:  python -m bench [name …]."""
