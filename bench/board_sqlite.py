@@ -87,7 +87,7 @@ def alone() -> list[Row]:
     floor, single, batch = (statistics.median(column) for column in zip(*rounds, strict=True))
     ratio = statistics.median(took / mine for took, mine, _ in rounds)
     text = f"{ratio:.2f} × ({1 / single:.0f} of {1 / floor:.0f} a second)"
-    what = "board on SQLite: claim and complete / the two bare updates, each on the platter, 1 process"
+    what = "board on SQLite: claim and complete / the two bare updates, each synced to disk, 1 process"
     tenfold = Row(f"the same, {BATCH} in a batch", f"{1 / batch:.0f} tasks a second", "stated", True)
     return [Row(what, text, f"≥ {RATIO} ×", ratio >= RATIO), tenfold]
 

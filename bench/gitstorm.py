@@ -227,7 +227,12 @@ def storm(rounds: int, local: bool, shout: Callable[[str], None] = lambda text: 
     written = sum(number for what, number in counts.items() if what.startswith("written"))
     figure = f"{failed} of {commands} commands beside {written} writes; {inside} times in a blob"
     return [
-        Row(f"git beside a live writer ({kind}): other results than without us", figure, "0; 0", not failed + inside)
+        Row(
+            f"git beside a live writer ({kind}): results that differ from those without ib",
+            figure,
+            "0; 0",
+            not failed + inside,
+        )
     ]
 
 

@@ -61,7 +61,8 @@ def measure(writers: int = WRITERS, rounds: int = ROUNDS) -> list[Row]:
     revived = settled & there
     doubled = len(promised) - len(set(promised))
     figure = (
-        f"{len(lost)} lost, {len(revived)} revived, {doubled} ids twice, {broken} times invalid, of {len(promised)}"
+        f"{len(lost)} lost, {len(revived)} back after acknowledge, {doubled} duplicate ids, {broken} invalid reads, "
+        f"of {len(promised)}"
     )
     good = not (lost or revived or doubled or broken)
     return [Row(f"{writers} × {rounds} concurrent send, ask and acknowledge", figure, "0, 0, 0, 0", good)]

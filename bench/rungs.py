@@ -60,7 +60,7 @@ def measure(count: int = ROUNDS, alone: int = ALONE) -> list[Row]:
             rows.append(row(what, rounds, bar))
     with session(listens=True) as rounds:
         rounds.play(count, killed=count // 2)
-        rows.append(row("all rungs armed", rounds, 0.5))
+        rows.append(row("all wake hooks", rounds, 0.5))
         rows.append(verdict(rounds.heard()))
     return rows
 
@@ -70,5 +70,6 @@ def verdict(heard: list[Heard]) -> Row:
     for one in wrong:
         print(one)
     vain = sum(one.in_vain for one in heard)
-    what = "messages in one session with Esc, subagents, one kill -9: told once a turn"
-    return Row(what, f"{len(heard) - len(wrong)} of {len(heard)} ({vain} told in vain before)", "all", not wrong)
+    what = "messages in one session with Esc, subagents, one kill -9: delivered once per turn"
+    figure = f"{len(heard) - len(wrong)} of {len(heard)} ({vain} earlier deliveries were not confirmed)"
+    return Row(what, figure, "all", not wrong)

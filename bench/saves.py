@@ -58,7 +58,7 @@ def storms(folder: Path) -> list[Row]:
     rows += mounted(folder)
     seed = [storm(folder, f"mv-{style}", style=style, way="rename", hope=0.02) for style in list(STYLES)[:3]]
     figure = ", ".join(str(tally["lost"]) for tally in seed)
-    rows.append(Row(f"the same three by the seed's `mv`: saves lost of {SAVES:,} each", figure, "—", True))
+    rows.append(Row(f"the same three with a plain `mv` as the writer: saves lost of {SAVES:,} each", figure, "—", True))
     return rows
 
 
@@ -138,7 +138,7 @@ def measure() -> list[Row]:
     rows.append(
         Row(
             f"update of the same size {what}",
-            f"{same:.2f} × ({anew:.2f} × after a save of somebody)",
+            f"{same:.2f} × ({anew:.2f} × after a save by another program)",
             "≤ 0.2 ×",
             same <= 0.2,
         )

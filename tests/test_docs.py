@@ -1,17 +1,22 @@
-"""What the documents say of each other and of the numbers."""
+"""The documents: links, numbers, the list of commands, sizes."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from ibstatus.cli import app
 from tests.conftest import PROJECT
 
-README, MEASURED = PROJECT / "README.md", PROJECT / "docs" / "measured.md"
+DOCS, README = PROJECT / "docs", PROJECT / "README.md"
+MEASURED = DOCS / "measured.md"
 PAGES = [
     README,
     *(PROJECT / name for name in ("CONTRIBUTING.md", "AGENTS.md")),
-    *sorted((PROJECT / "docs").glob("*.md")),
+    *sorted((PROJECT / "skills").rglob("*.md")),
+    *sorted(DOCS.rglob("*.md")),
 ]
+LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 
 def rows(text: str) -> list[str]:
@@ -20,8 +25,11 @@ def rows(text: str) -> list[str]:
     return found[1].splitlines()
 
 
-def test_what_the_readme_shows_is_what_was_measured() -> None:
-    assert set(rows(README.read_text())) <= set(rows(MEASURED.read_text()))
+def targets_of(page: Path) -> list[Path]:
+    return [(page.parent / target).resolve() for target in LINK.findall(page.read_text())]
+
+
+def test_the_measurements_are_a_table() -> None:
     assert all(line.startswith("|") for line in rows(MEASURED.read_text()))
 
 
@@ -33,8 +41,36 @@ def test_what_is_missed_is_explained() -> None:
     assert len(missed) == len(bullets), missed
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: object) -> None:
-    path = PROJECT / str(page)
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
-        assert (path.parent / target).exists(), target
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    assert [str(target) for target in targets_of(page) if not target.exists()] == []
+
+
+@pytest.mark.parametrize("index", [README, DOCS / "README.md"], ids=["README", "docs"])
+def test_every_page_is_in_the_index(index: Path) -> None:
+    assert set(DOCS.glob("*.md")) - {DOCS / "README.md"} <= {*targets_of(index)}
+
+
+def test_every_decision_is_in_its_index() -> None:
+    index = DOCS / "decisions" / "README.md"
+
+    assert targets_of(index) == sorted((DOCS / "decisions").glob("[0-9]*.md"))
+
+
+def test_every_command_is_documented() -> None:
+    text = (DOCS / "commands.md").read_text()
+
+    assert [name for name in app.COMMANDS if not name.startswith("test-") and f"`{name}`" not in text] == ["wake"]
+    assert "`wake check`" in text
+
+
+@pytest.mark.parametrize("name", ["README.md", "AGENTS.md"])
+def test_the_first_pages_stay_short(name: str) -> None:
+    lines = (PROJECT / name).read_text().splitlines()
+
+    assert len(lines) <= 150
+    assert max(map(len, lines)) <= 160
+
+
+def test_claude_reads_what_agents_read() -> None:
+    assert (PROJECT / "CLAUDE.md").read_text() == "@AGENTS.md\n"
