@@ -79,4 +79,5 @@ def test_the_first_pages_stay_short(name: str) -> None:
 
 
 def test_claude_reads_what_agents_read() -> None:
-    assert (PROJECT / "CLAUDE.md").read_text() == "@AGENTS.md\n"
+    """Only the beginning: in a checkout that uses ib, the block follows, which git does not see."""
+    assert (PROJECT / "CLAUDE.md").read_text().startswith("@AGENTS.md\n")
