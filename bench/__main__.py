@@ -1,11 +1,6 @@
-"""Run the measurements and print them as a table:  python -m bench [--write] [PART]...
+"""Run the measurements and print them as a table:  python -m bench [--write] [PART]..."""
 
---write puts them into docs/measured.md.
-
-The parts: hot inject guard wake rungs idle storm mail saves gitstorm start spawn scan tick listing latency states
-titles board board-postgres board-merge sim.
-"""
-
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -66,7 +61,8 @@ MEASURED = PROJECT / "docs" / "measured.md"
 
 
 def main(words: list[str]) -> int:
-    asked = [word for word in words if not word.startswith("-")]
+    options = read(words)
+    asked: list[str] = options.parts
     names = asked or list(PARTS)
     rows: list[ground.Row] = []
     for name in names:
@@ -74,10 +70,22 @@ def main(words: list[str]) -> int:
         rows += PARTS[name]()
     table = ground.table(rows)
     print(table)
-    if "--write" in words:
+    if options.write:
         kept = lines_of(table_in(MEASURED)) if asked else {}
         write_down(MEASURED, {**kept, **lines_of(table)})
     return 0 if all(row.holds for row in rows) else 1
+
+
+def read(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Run the measurements and print a table.")
+    parser.add_argument("--write", action="store_true", help="put them into docs/measured.md, too")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"what to measure, or else everything: {', '.join(PARTS)}"
+    )
+    options = parser.parse_args(words)
+    if unknown := [name for name in options.parts if name not in PARTS]:
+        parser.error(f"unknown part: {', '.join(unknown)} (expected: {', '.join(PARTS)})")
+    return options
 
 
 def table_in(path: Path) -> str:
