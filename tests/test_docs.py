@@ -81,3 +81,16 @@ def test_the_first_pages_stay_short(name: str) -> None:
 def test_claude_reads_what_agents_read() -> None:
     """Only the beginning: in a checkout that uses ib, the block follows, which git does not see."""
     assert (PROJECT / "CLAUDE.md").read_text().startswith("@AGENTS.md\n")
+
+
+@pytest.mark.skipif(
+    not (PROJECT / "ibstatus" / "project").is_dir(), reason="the packages that AGENTS.md maps are to come"
+)
+def test_the_map_of_packages_is_true() -> None:
+    """Every name in the last column of the table of packages is a module, a package or a file of it."""
+    table = re.findall(r"^\| `(\w+)/` \|.*\|(.*)\|$", (PROJECT / "AGENTS.md").read_text(), re.MULTILINE)
+    named = [f"{package}/{name}" for package, names in table for name in re.findall(r"`([\w./]+?)/?`", names)]
+    base = PROJECT / "ibstatus"
+
+    assert [name for name in named if not ((base / name).exists() or (base / f"{name}.py").exists())] == []
+    assert {package for package, _ in table} == {path.parent.name for path in base.glob("*/__init__.py")}
