@@ -135,7 +135,8 @@ def show_remains(remains: list[str]) -> None:
 @click.argument("what", type=click.Choice(("titles",)), required=False)
 @as_json
 def doctor(what: str | None, json: bool) -> int:
-    """Check the machine, the repository and .ittybitty, a line a check: ok, note, warn or fail. Changes nothing.
+    """Check the machine, the repository and .ittybitty, a line a check: ok, note, warn or fail. Changes
+    nothing, except that a CLAUDE.md with text of yours that an older ib excluded from git is visible to git again.
 
     With `titles`: how wide each glyph of the window titles is in your tmux and, outside of tmux, in this terminal;
     and which set of glyphs to use.

@@ -1,4 +1,6 @@
-"""doctor: look at everything that ib stands on, change nothing, and say what to do."""
+"""doctor: look at everything that ib stands on, and say what to do.
+
+It changes one thing: a CLAUDE.md with text of the user, which an older ib excluded from git, is visible again."""
 
 import os
 import sys
@@ -168,6 +170,8 @@ def git_ignore(place: places.Place) -> Iterator[Finding]:
 
 
 def git_node(place: places.Place) -> Iterator[Finding]:
+    if hide.show_text(place):
+        yield hide.shown_again(place)
     if has_block(path_of(place)) or not disk.exists(path_of(place)):
         yield from hide.judge(place)
 

@@ -34,6 +34,7 @@ class Hidden(NamedTuple):
 
 def hide(place: places.Place) -> Hidden:
     """Once more is fine: what a killed one left half done is completed. What cannot be proven is taken back."""
+    show_text(place)
     spot = hiding_place.find(place)
     if spot.why or not spot.path:
         return Hidden(not spot.why, spot.why or spot.note, path=spot.path)
@@ -187,15 +188,38 @@ def content(spot: Spot) -> bytes | None:
 
 
 def kept_out(place: places.Place, spot: Spot) -> str:
-    """An untracked file is kept out of git by a line of its own until the user adds it."""
-    if spot.tracked:
+    """Keep a file that ib made out of git by a line in info/exclude, until it is tracked or has text of the user.
+
+    Returns what there is to say of it, or ''."""
+    if spot.tracked or not is_made_by_ib(place, spot):
         exclude.remove_file(place)
         return spot.note
     if not hiding_place.is_ignored(place, spot.path):
         exclude.add_file(place, filtering.exact(spot.path))
     if touched.known(place, exclude.FILE, exclude.path_of(place)) is None:
         return spot.note
-    return f"git does not track {spot.path}; a line in {exclude.path_of(place)} keeps it out until you git add -f it"
+    return f"git does not track {spot.path}; a line in {exclude.path_of(place)} keeps it out until it has text of yours"
+
+
+def show_text(place: places.Place) -> bool:
+    """Take CLAUDE.md out of info/exclude when it has text of the user: an older ib excluded every untracked one, and
+    people write into one that ib made. False when ib does not keep it out, or it has no such text."""
+    if touched.known(place, exclude.FILE, exclude.path_of(place)) is None:
+        return False
+    spot = hiding_place.named(place)
+    if is_made_by_ib(place, spot):
+        return False
+    with git_lock.turn(place):
+        exclude.remove_file(place)
+    return True
+
+
+def is_made_by_ib(place: places.Place, spot: Spot) -> bool:
+    """True when there was no such file before ib, and the user has written nothing into it."""
+    noted, data = touched.known(place, touched.CLAUDE_MD, spot.file), content(spot)
+    if data is None:
+        return noted is None or noted.before is None
+    return noted is not None and noted.before is None and not filtering.without_block(data).strip()
 
 
 def judge(place: places.Place) -> list[Finding]:
@@ -216,6 +240,13 @@ def judge(place: places.Place) -> list[Finding]:
     if why:
         return [Finding("warn", SUBJECT, f"git sees the node: {why}", f"git diff -- {quoted(spot.path)}")]
     return [*doubts(place, spot, data), health.ok(SUBJECT, PROVEN)]
+
+
+def shown_again(place: places.Place) -> Finding:
+    """What `ib doctor` says after `show_text` has mended something."""
+    path = hiding_place.named(place).path or "CLAUDE.md"
+    text = f"{path} has text of yours and ib kept it out of git: its line is removed from {exclude.path_of(place)}"
+    return Finding("note", SUBJECT, text, f"git add {quoted(path)}")
 
 
 def doubts(place: places.Place, spot: Spot, data: bytes) -> Iterator[Finding]:

@@ -107,6 +107,12 @@ def bare(data: bytes) -> bytes:
     return data if ours is None else data[: ours.start] + data[ours.end :]
 
 
+def without_block(data: bytes) -> bytes:
+    """What others wrote: all but our block; everything where the block cannot be told from the rest."""
+    spot = spot_in(data)
+    return data if spot is None else data[: spot.block.start] + data[spot.block.end :]
+
+
 def is_local(data: bytes) -> bool:
     spot = spot_in(data)
     return spot is not None and spot.local

@@ -1,6 +1,7 @@
 """What keeps `.ittybitty/` out of git: `.git/info/exclude`, nothing tracked; or `.gitignore` on request.
 
-An untracked CLAUDE.md has its line there too, until the user adds the file; so has .claude/settings.local.json.
+A CLAUDE.md that ib made has its line there too, until the user writes into it or adds it; so has
+.claude/settings.local.json.
 """
 
 from ibstatus.store import disk, places, touched

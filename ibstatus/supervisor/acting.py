@@ -9,7 +9,15 @@ from ibstatus.ops import recover as recovery
 from ibstatus.store import checkup, displaced, events, founding, messages, places, questions, queue
 
 WRITER = "supervisor"
-PARTS = ("the history", "the queue", "the mail", "what was cut off", "agents' files", "ended sessions")
+PARTS = (
+    "the history",
+    "the queue",
+    "the mail",
+    "what was cut off",
+    "agents' files",
+    "ended sessions",
+    "git's exclude file",
+)
 
 
 def tidy(place: places.Place, agents: Sequence[Agent], now: float) -> list[str]:
@@ -22,6 +30,7 @@ def tidy(place: places.Place, agents: Sequence[Agent], now: float) -> list[str]:
         lambda: recovery.everything(place, said.append),
         lambda: said.extend(agent_files.mend(place)),
         lambda: session_end.catch_up(place, agents),
+        lambda: hide.show_text(place),
     )
     for name, part in zip(PARTS, parts, strict=True):
         try:

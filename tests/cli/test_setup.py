@@ -55,7 +55,7 @@ class TestInit:
             0,
             f"Made {repo.home} (repo-id {known})\nKept out of git by {exclude.path_of(repo)}\n"
             f"Claude learns of its agents from the <ittybitty> block in {repo.root}/CLAUDE.md\n"
-            f"Git does not track CLAUDE.md; a line in {exclude.path_of(repo)} keeps it out until you git add -f it\n",
+            f"Git does not track CLAUDE.md; a line in {exclude.path_of(repo)} keeps it out until it has text of yours\n",
             "",
         )
         assert ib("init").out == first.out.replace("Made", "Already there:", 1)
@@ -70,7 +70,7 @@ class TestInit:
             "kept_out_by": exclude.path_of(repo),
             "claude_md": f"{repo.root}/CLAUDE.md",
             "hidden": f"git does not track CLAUDE.md; a line in {exclude.path_of(repo)} "
-            "keeps it out until you git add -f it",
+            "keeps it out until it has text of yours",
             "notes": [],
         }
         assert ib("init", "--json").json() == {**made, "made": False}

@@ -39,6 +39,12 @@ def memory(place: places.Place) -> Path:
     return Path(place.root) / "CLAUDE.md"
 
 
+def made_by_ib(place: places.Place) -> None:
+    """CLAUDE.md as `ib init` makes it where there was none."""
+    touched.noted_first(place, touched.CLAUDE_MD, str(memory(place)), "<ittybitty>", None)
+    memory(place).write_text(LOCAL)
+
+
 def append(place: places.Place, text: str) -> None:
     with memory(place).open("a", newline="") as file:
         file.write(text)
@@ -436,21 +442,67 @@ def test_a_filter_that_does_not_work_is_taken_back(
     assert files(tracked) == before
 
 
-def test_an_untracked_file_is_kept_out_until_it_is_added(repo: places.Place) -> None:
+def test_a_file_that_ib_made_is_kept_out_until_it_has_text_of_the_user(repo: places.Place) -> None:
+    exclude.add(repo)
+    before = files(repo)
+    made_by_ib(repo)
+    hidden = hide.hide(repo)
+
+    assert (hidden.yes, hidden.local, "info/exclude" in hidden.why) == (True, True, True)
+    assert status(repo) == ""
+    assert not hide.show_text(repo)
+    append(repo, "# Mine\n")
+    assert hide.show_text(repo)
+    assert status(repo) == "?? CLAUDE.md\n"
+    assert files(repo)["info/exclude"] == before["info/exclude"]
+    assert not hide.show_text(repo)
+    git(repo.root, "add", "-A")
+    assert git(repo.root, "show", ":CLAUDE.md") == "# Mine\n"
+
+
+def test_a_file_that_ib_made_and_the_user_added_is_shown(repo: places.Place) -> None:
+    exclude.add(repo)
+    before = files(repo)
+    made_by_ib(repo)
+    hide.hide(repo)
+    git(repo.root, "add", "-f", "CLAUDE.md")
+
+    assert hide.hide(repo) == hide.Hidden(True, "", True, "CLAUDE.md")
+    assert files(repo)["info/exclude"] == before["info/exclude"]
+
+
+@pytest.mark.parametrize("text", ["# Mine\n", ""])
+@pytest.mark.parametrize("was_tracked", [True, False])
+def test_an_untracked_file_of_the_user_stays_visible(repo: places.Place, text: str, was_tracked: bool) -> None:
+    exclude.add(repo)
+    if was_tracked:
+        commit(repo, text)
+        git(repo.root, "rm", "-q", "--cached", "CLAUDE.md")
+        git(repo.root, "commit", "-q", "-m", "no longer tracked")
+    memory(repo).write_text(text)
+    touched.noted_first(repo, touched.CLAUDE_MD, str(memory(repo)), "<ittybitty>", text.encode())
+    append(repo, LOCAL)
+    hidden = hide.hide(repo)
+
+    assert hidden == hide.Hidden(True, "", True, "CLAUDE.md")
+    assert status(repo) == "?? CLAUDE.md\n"
+    git(repo.root, "add", "CLAUDE.md")
+    git(repo.root, "commit", "-q", "-m", "mine")
+    assert git(repo.root, "show", "HEAD:CLAUDE.md") == text
+    assert not stored_anywhere(repo, b"ib:room")
+    assert status(repo) == ""
+
+
+def test_text_that_an_older_ib_kept_out_is_shown_even_where_no_filter_can_be(repo: places.Place) -> None:
     exclude.add(repo)
     before = files(repo)
     memory(repo).write_text("# Mine\n" + LOCAL)
-    hidden = hide.hide(repo)
+    exclude.add_file(repo, "/CLAUDE.md")
+    Path(repo.root, ".gitattributes").write_text("CLAUDE.md ident\n")
 
-    assert hidden.yes
-    assert hidden.local
-    assert "info/exclude" in hidden.why
-    assert status(repo) == ""
-    git(repo.root, "add", "-f", "CLAUDE.md")
-    git(repo.root, "commit", "-q", "-m", "mine")
-    assert git(repo.root, "show", "HEAD:CLAUDE.md") == "# Mine\n"
-    assert hide.hide(repo) == hide.Hidden(True, "", True, "CLAUDE.md")
-    assert files(repo)["info/exclude"] == before["info/exclude"]
+    assert not hide.hide(repo).yes
+    assert files(repo) == before
+    assert "?? CLAUDE.md\n" in status(repo)
 
 
 @pytest.mark.parametrize("tracked_link", [True, False])
@@ -490,8 +542,7 @@ def test_paths_with_odd_names(repo: places.Place) -> None:
     hidden = hide.hide(repo)
 
     assert hidden.yes
-    assert status(repo) == "?? CLAUDE.md\n"
-    git(repo.root, "add", "-f", hidden.path)
+    git(repo.root, "add", "--", hidden.path)
     git(repo.root, "commit", "-q", "-m", "odd")
     append(repo, LOCAL)
     assert hide.sync(repo, hurried=True)

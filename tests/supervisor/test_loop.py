@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from ibstatus.drivers import ground
-from ibstatus.ops import node
+from ibstatus.ops import init, node
+from ibstatus.ops.node import path_of
 from ibstatus.rules import duties
 from ibstatus.store import messages, places, questions, spool
 from ibstatus.store import published as proof
@@ -20,7 +21,7 @@ from ibstatus.supervisor import loop
 from tests.conftest import Done, git
 from tests.gitwork import commit
 from tests.patience import LONG
-from tests.supervisor.conftest import Machine, age_index, fleet_member, node_of
+from tests.supervisor.conftest import PERSON, Machine, age_index, fleet_member, node_of
 from tests.until import until
 
 
@@ -528,3 +529,16 @@ def test_no_notice_is_older_than_what_it_tells(machine: Machine, monkeypatch: py
     machine.look()
 
     assert walls == [machine.clock().wall]
+
+
+def test_text_of_the_user_in_a_file_that_ib_made_is_shown_to_git(repo: places.Place) -> None:
+    path = Path(path_of(repo))
+    init.init(repo, PERSON, gitignore=False)
+    machine = Machine(repo)
+    machine.run(3)
+    kept_out = git(repo.root, "status", "--porcelain")
+    path.write_text("# Mine\n" + path.read_text())
+    machine.run(3)
+    machine.lock.release()
+
+    assert (kept_out, git(repo.root, "status", "--porcelain")) == ("", "?? CLAUDE.md\n")
