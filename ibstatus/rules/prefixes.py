@@ -1,15 +1,16 @@
 """What kind of message a text is: `?` asks, `!` warns, `COMPLETE:` and `DONE:` report, the rest is status."""
 
-MARKS = {"?": "question", "!": "alert"}
 WORDS = (("QUESTION:", "question"), ("ALERT:", "alert"), ("COMPLETE:", "complete"), ("DONE:", "complete"))
 
 
 def split(text: str) -> tuple[str, str]:
-    """(type, content). One prefix is taken, case as written; `!important` and `?foo` stay text."""
+    """(type, content). One prefix is taken, case as written. `?` counts before anything, `!` only before a blank or
+    alone: `?Should I` is a question, `!important` stays text."""
     start = text.lstrip()
-    kind = MARKS.get(start[:1], "")
-    if kind and (len(start) == 1 or start[1].isspace()):
-        return kind, rest_of(start[1:])
+    if start.startswith("?"):
+        return "question", rest_of(start[1:])
+    if start.startswith("!") and (len(start) == 1 or start[1].isspace()):
+        return "alert", rest_of(start[1:])
     for word, kind in WORDS:
         if start.startswith(word):
             return kind, rest_of(start[len(word) :])

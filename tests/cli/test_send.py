@@ -170,3 +170,13 @@ def test_an_unknown_or_ambiguous_id(repo: places.Place, ib: Ib, tmux: object) ->
     assert all(name in done.err for name in ("foo", "foo-bar", "fool"))
     assert ib("send", "foo", "x").code == 0
     assert not Path(repo.agent_dir("foo-bar"), "inbox.jsonl").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--from", "w2"], ["--"]], ids=["plain", "plain with an option", "click"])
+def test_a_question_needs_no_blank(repo: places.Place, ib: Ib, more: list[str]) -> None:
+    done = ib("send", "user-claude", *more, "?Should I cache?")
+
+    assert (done.code, done.out.partition(" msg-")[0]) == (0, "Queued message for user's Claude: question")
+    stored = ib("messages", "--json").json()
+    assert isinstance(stored, list)
+    assert [(one["type"], one["content"]) for one in stored] == [("question", "Should I cache?")]
