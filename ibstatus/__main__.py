@@ -28,19 +28,22 @@ def script() -> None:
     """Leaves without taking the interpreter apart, which would cost a third of a hot command."""
     import posix
 
-    from ibstatus.store import disk
+    try:
+        from ibstatus.store import disk
 
-    for number in (0, 1, 2):
-        try:
-            disk.fstat(number)
-        except OSError:  # closed by the caller: no file of ours may get its number, so nothing writes into it
-            disk.open("/dev/null", disk.O_RDONLY)
-    code = main(sys.argv[1:])
+        for number in (0, 1, 2):
+            try:
+                disk.fstat(number)
+            except OSError:  # closed by the caller: no file of ours may get its number, so nothing writes into it
+                disk.open("/dev/null", disk.O_RDONLY)
+        code = main(sys.argv[1:])
+    except KeyboardInterrupt:  # before a command could hear it: modules are still being imported
+        code = 130
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
                 stream.flush()
-        except (OSError, ValueError):
+        except (OSError, ValueError, KeyboardInterrupt):
             pass
     posix._exit(code)
 
