@@ -1,6 +1,7 @@
 """listen."""
 
 import math
+from signal import SIGTERM
 
 import click
 
@@ -8,6 +9,8 @@ from ibstatus.cli import calling, output, watched
 from ibstatus.errors import UsageError
 from ibstatus.model import words
 from ibstatus.ops import listen as op
+from ibstatus.ops.board.ending import Ended, heard
+from ibstatus.ops.waiter import remove_pid_file
 from ibstatus.store import disk
 
 USUAL = 570.0
@@ -23,7 +26,7 @@ def listen(timeout: str | None, follow: bool, json: bool) -> int:
     """Wait until there is something to say, print it as JSON lines, and exit 0. A time-out is no failure.
 
     Claude runs it in the background: its exit is the wake. Each notice is printed once; what may not have been seen
-    because a listener was killed comes again, marked "again": true.
+    because a listener was killed comes again, marked "again": true. SIGTERM ends it with exit 0 as well.
 
     \b
     Examples:
@@ -35,7 +38,16 @@ def listen(timeout: str | None, follow: bool, json: bool) -> int:
     seconds = USUAL if timeout is None else parsed(timeout)
     watched.keep_agents_watched(at)
     limit = None if follow and timeout is None else seconds
-    outcome = op.listen(at, calling.caller(at), limit, follow, lambda data: disk.write_all(1, data), output.warn, 1)
+    try:
+        with heard():
+            outcome = op.listen(
+                at, calling.caller(at), limit, follow, lambda data: disk.write_all(1, data), output.warn, 1
+            )
+    except Ended as ended:
+        remove_pid_file(at)  # also when the signal came right after it was written
+        if ended.number == SIGTERM:
+            return 0
+        raise
     say = output.talk if json else output.data
     if outcome.how == op.Ended.TIMEOUT and not outcome.told:
         say(words.TIMED_OUT)

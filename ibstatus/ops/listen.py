@@ -55,8 +55,8 @@ def listen(
         return Outcome(Ended.BUSY, holder=tap.holder(place, reader))
     try:
         wait = Waiter(place, lock, timeout, caller.session, stdout)
-        spool.note(place, "cli", time.time(), {"kind": "listener.started", "who": reader, "pid": os.getpid()})
         try:
+            spool.note(place, "cli", time.time(), {"kind": "listener.started", "who": reader, "pid": os.getpid()})
             told = voice_of(place, caller.session)
             if told is not None and told.offered >= wait.rung_for:
                 outcome = ring_only(place, caller.session, wait)

@@ -82,12 +82,17 @@ class Waiter:
     def close(self) -> None:
         self.bell.close()
         self.ground.close()
-        path = self.place.home + "/notify/listener.pid"
-        try:
-            if disk.read_file(path) == b"%d\n" % os.getpid():
-                disk.unlink(path)
-        except OSError:
-            pass
+        remove_pid_file(self.place)
+
+
+def remove_pid_file(place: places.Place) -> None:
+    """Remove notify/listener.pid, if it names this process."""
+    path = place.home + "/notify/listener.pid"
+    try:
+        if disk.read_file(path) == b"%d\n" % os.getpid():
+            disk.unlink(path)
+    except OSError:
+        pass
 
 
 def rung_for(lock: locks.Lock) -> int:

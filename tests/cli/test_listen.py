@@ -164,6 +164,20 @@ def test_follow_goes_on(repo: places.Place, start: Callable[..., "subprocess.Pop
     assert bells_of(repo) == set()
 
 
+@pytest.mark.parametrize("args", [(), ("--follow",), ("--timeout", "60")], ids=" ".join)
+def test_sigterm_ends_it_as_a_time_out_does(
+    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"], args: tuple[str, ...]
+) -> None:
+    listener, pid_file = start(*args), Path(repo.home, "notify/listener.pid")
+    until(pid_file.exists)
+    listener.send_signal(signal.SIGTERM)
+    out, err = listener.communicate(timeout=20)
+
+    assert (listener.returncode, out, err) == (0, b"", b"")
+    assert not pid_file.exists()
+    assert bells_of(repo) == set()
+
+
 def test_a_reader_that_went_away_loses_nothing(repo: places.Place, ib: Ib) -> None:
     for number in range(3):
         post(repo, f"line {number}")
