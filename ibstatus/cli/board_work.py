@@ -10,7 +10,7 @@ from ibstatus.cli import output
 from ibstatus.cli.board import agent_option, at_desk, attempt_option, ids, told
 from ibstatus.cli.board_claim import lease_option, nothing, shown, taken_at, telling, template, wanted, watch_over
 from ibstatus.cli.say import as_json
-from ibstatus.errors import UsageError, visible
+from ibstatus.errors import UsageError, quoted, visible
 from ibstatus.model.board import Branch, Claimer, Fence, Task
 from ibstatus.ops.board import branches, claiming, ending, holding
 from ibstatus.ops.board import desk as op
@@ -122,9 +122,13 @@ def done(
         if on:
             take = claiming.after(fences, text, handed, fits, Claimer(fences[0].agent, lease), check)
             tell = holding.telling(desk.place, desk.caller, lease, telling(json), output.remark)
-            return gone_on(desk, take, tell, [*finished(fences), *waits(handed)])
+            code = gone_on(desk, take, tell, [*finished(fences), *waits(handed)])
+            if text:
+                warn_of_dropped([task for fence in fences if (task := desk.board.task(fence.task_id))], text)
+            return code
         found = desk.board.done(fences, text, handed)
         check(found)
+        warn_of_dropped(found, text)
     if json:
         output.as_json(found[0] if len(tasks) == 1 else found)
         return 0
@@ -150,6 +154,14 @@ def gone_on(desk: op.Desk, take: claiming.Take, tell: claiming.Tell, said: Seque
     else:
         nothing()
     return 0
+
+
+def warn_of_dropped(tasks: Sequence[Task], summary: str) -> None:
+    """A task that was done before keeps what its first `done` said of it."""
+    for task in tasks:
+        if summary and task.summary != summary:
+            dropped = f"{task.id} was done already, so this summary was not taken"
+            output.warn(f"{dropped} (to keep it: ib board note {task.id} {quoted(summary)})")
 
 
 def finished(fences: Sequence[Fence]) -> list[str]:

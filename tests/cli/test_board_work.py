@@ -143,6 +143,23 @@ def test_somebody_elses_task_stays_as_it_is(board: Faces) -> None:
     assert board("done", id, "--agent", "you").code == 1
 
 
+@pytest.mark.parametrize("first", [(), ("--summary", "early")], ids=["none before", "another before"])
+@pytest.mark.parametrize("more", [(), ("--next",)], ids=["", "next"])
+def test_a_late_summary_is_not_dropped_silently(board: Faces, first: tuple[str, ...], more: tuple[str, ...]) -> None:
+    id = board.add("One")
+    board.json("claim", id, "--agent", "me")
+    assert board("done", id, "--agent", "me", *first).err == ""
+
+    late = board("done", id, "--agent", "me", "--summary", "too late", *more)
+    same = board("done", id, "--agent", "me", *first)
+
+    assert (late.code, same.code, same.err) == (0, 0, "")
+    warning = f"{id} was done already, so this summary was not taken (to keep it: ib board note {id} 'too late')"
+    assert f"Warning: {warning}.\n" in late.err
+    assert board("note", id, "too late", "--agent", "me").code == 0
+    assert board.json("show", id)["summary"] == (first[1] if first else "")
+
+
 def test_all_or_none_are_done(board: Faces) -> None:
     mine, yours = board.add("Mine"), board.add("Yours")
     board.json("claim", mine, "--agent", "me")
