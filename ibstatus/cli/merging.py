@@ -27,7 +27,8 @@ def merge(agent: str, into: str, force: bool, test: str, json: bool) -> int:
 
     An agent that was begun on another branch takes that branch's commits along only where --into says so.
 
-    Conflicts, uncommitted files and a failing test are found before anything is changed. Your own merge is a merge
+    Conflicts, uncommitted files and a failing test are found before anything is changed. An agent that is still
+    working and has no commits is not closed, with --force either. Your own merge is a merge
     commit; a manager's merge into its own branch stays linear. `ib undo` takes it back.
 
     \b

@@ -11,7 +11,7 @@ from ibstatus.rules import identity, merge_text
 from ibstatus.store import meta, places
 
 CONFLICT, DIRTY_AGENT, DIRTY_TARGET, BUSY = "conflict", "dirty-agent", "dirty-target", "busy"
-OTHER_BASE = "other-base"
+OTHER_BASE, WORKING = "other-base", "working"
 
 
 class Blocked(IbError):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ibstatus.drivers import git_along, git_refs, throw_away, trial
-from ibstatus.errors import IbError
-from ibstatus.ops import authority, forecast, merge_step, retire, session, start, stop
+from ibstatus.errors import IbError, quoted
+from ibstatus.ops import authority, fleet, forecast, merge_step, retire, session, start, stop
 from ibstatus.ops import recover as mending
 from ibstatus.ops.board_queue import owner
 from ibstatus.ops.forecast import Plan
-from ibstatus.rules import identity, merge_text
+from ibstatus.rules import evidence, identity, merge_text
 from ibstatus.store import agent_log, agents, disk, home, meta, operations, places, spool
 
 Say = Callable[[str], None]
@@ -46,7 +46,22 @@ def check(place: places.Place, caller: identity.Caller, wish: Wish) -> Plan:
     options = merge_text.typed(wish.force, wish.test)
     if not wish.into:
         forecast.look_at_base(place, agent, ref, options)
-    return merge_step.plan(place, agent, ref, caller.kind == identity.AGENT, options)
+    plan = merge_step.plan(place, agent, ref, caller.kind == identity.AGENT, options)
+    if plan.is_idle:
+        refuse_working(place, plan)
+    return plan
+
+
+def refuse_working(place: places.Place, plan: Plan) -> None:
+    """Raise `forecast.Blocked` when the agent is at work and has nothing to merge: it would only lose its turn."""
+    states = [shown.state for shown in fleet.show(place).agents if shown.id == plan.agent]
+    if not states or states[0] not in evidence.WORKING:
+        return
+    base = meta.read(place, plan.agent).get("base_commit")
+    has = f"{plan.into} has all its commits" if base and base != plan.tip else "has no commits yet"
+    name = quoted(plan.agent)
+    hint = f"ib wait {name}, or to end it: ib kill {name}"
+    raise forecast.Blocked(forecast.WORKING, f"{plan.agent} is still working and {has}", [], hint=hint)
 
 
 def merge(place: places.Place, caller: identity.Caller, wish: Wish, agree: Agree, say: Say) -> Merged | None:

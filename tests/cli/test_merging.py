@@ -16,6 +16,7 @@ from ibstatus.store import agents, meta, places
 from tests.children import is_alive
 from tests.conftest import Done, git, make_repo, run_ib
 from tests.gitwork import commit, state, subjects, tip
+from tests.living import ORDERS, Living
 from tests.until import until
 
 pytestmark = pytest.mark.usefixtures("tmux")
@@ -289,3 +290,44 @@ def test_a_killed_test_leaves_no_checkout_and_no_process(
     assert not list(Path(os.environ["TMPDIR"]).glob("ib-checkout-*"))
     assert state(repo.root) == before
     assert ib("merge", "w", "--force").code == 0
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["asks", "force"])
+def test_one_at_work_without_commits_is_not_closed(
+    repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path, force: list[str]
+) -> None:
+    living = Living(repo, tmux, tmp_path / "claude", "w1", ORDERS).idle().held()
+    before = state(repo.root)
+
+    done = ib("merge", "w1", *force)
+    checked = ib("merge-check", "w1", "--json")
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        "Error: w1 is still working and has no commits yet.\nHint: ib wait w1, or to end it: ib kill w1\n"
+    )
+    assert (checked.code, checked.json()["problem"]) == (1, "working")
+    assert living.where.pane() is not None
+    assert (state(repo.root), agents.exists(repo, "w1")) == (before, True)
+
+
+def test_one_whose_turn_is_over_is_closed_without_commits(
+    repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path
+) -> None:
+    living = Living(repo, tmux, tmp_path / "claude", "w1", "work 1\nwait\n").idle()
+    until(lambda: ib("wait", "w1", "--timeout", "0").code == 0)
+
+    done = ib("merge", "w1", "--force")
+
+    assert (done.code, "Closed agent: w1" in done.out) == (0, True), done.err
+    assert living.where.pane() is None
+
+
+def test_commits_of_one_at_work_are_merged_as_ever(
+    repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path
+) -> None:
+    living = Living(repo, tmux, tmp_path / "claude", "w1", ORDERS).idle().held()
+    commit(living.worktree, "new.txt", "new\n")
+
+    assert ib("merge", "w1", "--force").code == 0
+    assert Path(repo.root, "new.txt").exists()

@@ -55,7 +55,8 @@ class TestInit:
             0,
             f"Made {repo.home} (repo-id {known})\nKept out of git by {exclude.path_of(repo)}\n"
             f"Claude learns of its agents from the <ittybitty> block in {repo.root}/CLAUDE.md\n"
-            f"Git does not track CLAUDE.md; a line in {exclude.path_of(repo)} keeps it out until it has text of yours\n",
+            f"Git does not track CLAUDE.md; a line in {exclude.path_of(repo)} "
+            "keeps it out until it has text of yours\n",
             "",
         )
         assert ib("init").out == first.out.replace("Made", "Already there:", 1)
