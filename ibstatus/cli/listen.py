@@ -1,7 +1,9 @@
 """listen."""
 
 import math
-from signal import SIGTERM
+import sys
+from signal import SIGTERM, signal
+from types import FrameType
 
 import click
 
@@ -9,7 +11,6 @@ from ibstatus.cli import calling, output, watched
 from ibstatus.errors import UsageError
 from ibstatus.model import words
 from ibstatus.ops import listen as op
-from ibstatus.ops.board.ending import Ended, heard
 from ibstatus.ops.waiter import remove_pid_file
 from ibstatus.store import disk
 
@@ -37,17 +38,12 @@ def listen(timeout: str | None, follow: bool, json: bool) -> int:
     at = calling.place()
     seconds = USUAL if timeout is None else parsed(timeout)
     watched.keep_agents_watched(at)
+    signal(SIGTERM, exit_quietly)
     limit = None if follow and timeout is None else seconds
     try:
-        with heard():
-            outcome = op.listen(
-                at, calling.caller(at), limit, follow, lambda data: disk.write_all(1, data), output.warn, 1
-            )
-    except Ended as ended:
-        remove_pid_file(at)  # also when the signal came right after it was written
-        if ended.number == SIGTERM:
-            return 0
-        raise
+        outcome = op.listen(at, calling.caller(at), limit, follow, lambda data: disk.write_all(1, data), output.warn, 1)
+    finally:
+        remove_pid_file(at)  # a signal may have come right after it was written
     say = output.talk if json else output.data
     if outcome.how == op.Ended.TIMEOUT and not outcome.told:
         say(words.TIMED_OUT)
@@ -60,6 +56,11 @@ def listen(timeout: str | None, follow: bool, json: bool) -> int:
         waiting = "1 message is" if outcome.told == 1 else f"{outcome.told} messages are"
         say(f"{waiting} waiting; your hooks tell with this turn.")
     return 0
+
+
+def exit_quietly(number: int, frame: FrameType | None) -> None:
+    """Handle SIGTERM: what the listener holds is released on the way out, and the exit code is 0."""
+    sys.exit(0)
 
 
 def parsed(text: str) -> float:

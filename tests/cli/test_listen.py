@@ -390,3 +390,16 @@ def test_a_voice_that_owes_lines_is_rung(repo: places.Place, ib: Ib, harm: str) 
 
     assert len(offer.told.values) == 1
     assert woken.out == "1 message is waiting; your hooks tell with this turn.\n"
+
+
+def test_in_the_background_ctrl_c_stays_ignored(repo: places.Place) -> None:
+    """A shell starts what it puts into the background so; only SIGTERM is heard there."""
+    listen = f"trap '' INT; exec {sys.executable} -m ibstatus listen --timeout 60"
+    listener = subprocess.Popen(["sh", "-c", listen], cwd=repo.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    pid_file = Path(repo.home, "notify/listener.pid")
+    until(pid_file.exists)
+    listener.send_signal(signal.SIGINT)
+    post(repo, "still there")
+    out, err = listener.communicate(timeout=20)
+
+    assert (listener.returncode, messages_of(out), err) == (0, ["still there"], b"")
