@@ -3,18 +3,8 @@
 import os
 from typing import NamedTuple
 
-from ibstatus.drivers import installed, processes
-
-# What would make git look at another repository than the one in `cwd`.
-POINTERS = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_PREFIX",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_NAMESPACE",
-)
+from ibstatus.drivers import git_start, installed, processes
+from ibstatus.errors import IbError
 
 
 class Seen(NamedTuple):
@@ -29,16 +19,18 @@ class Seen(NamedTuple):
 
 def run(cwd: str, *args: str) -> processes.Ended:
     """code 127 when there is no git."""
-    env = {key: value for key, value in os.environ.items() if key not in POINTERS}
     try:
-        return processes.run(["git", *args], cwd, {**env, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"})
+        start = git_start.prepared(cwd, *args, env=git_start.QUIET)
+        return processes.run(start.argv, cwd, start.env)
     except FileNotFoundError:
         return processes.Ended(127, "", "git is not installed")
+    except IbError as error:
+        return processes.Ended(128, "", git_start.complaint(error))
 
 
 def version() -> str:
     """As in `git version 2.43.0`; '' when there is no git."""
-    return installed.first_line(["git", "--version"])
+    return installed.first_line(git_start.prepared("/", "--version").argv)
 
 
 def seen(cwd: str) -> Seen | str:

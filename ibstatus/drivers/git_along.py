@@ -5,7 +5,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable
 
-from ibstatus.drivers import git, git_checkouts, git_refs
+from ibstatus.drivers import git_checkouts, git_refs, git_start
 
 AWAY = "its checkout has another branch by now"
 PATIENCE, STEP = 3.0, 0.02
@@ -28,9 +28,8 @@ def fast_forward(checkout: str, ref: str, before: str, after: str, why: str) -> 
 
 def told(checkout: str) -> None:
     """The user's own hook, in the user's own environment; what it prints is for them."""
-    env = {key: value for key, value in os.environ.items() if key not in git.POINTERS}
-    argv = ["git", "hook", "run", "--ignore-missing", "post-merge", "--", "0"]
-    subprocess.run(argv, cwd=checkout, env=env, stdin=subprocess.DEVNULL, check=False)
+    start = git_start.prepared(checkout, "hook", "run", "--ignore-missing", "post-merge", "--", "0")
+    subprocess.run(start.argv, cwd=checkout, env=start.env, stdin=subprocess.DEVNULL, check=False)
 
 
 def bring(checkout: str, ref: str, before: str, after: str) -> str:

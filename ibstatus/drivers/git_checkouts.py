@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from typing import NamedTuple
 
-from ibstatus.drivers import git_refs
+from ibstatus.drivers import git_refs, git_submodules
 from ibstatus.errors import IbError
 from ibstatus.store import git_files, places
 
@@ -118,7 +118,8 @@ def only_here(checkout: str, before: str, after: str) -> list[str]:
         _, mode, _, oid, _ = facts.split(" ")
         inside = f"{checkout}/{path}"
         if mode == GITLINK and os.path.lexists(inside + "/.git"):
-            new = git_refs.asked(inside, "rev-list", "--max-count=1", oid, "--not", "--remotes")
+            with git_submodules.seen_alone(inside, oid) as env:
+                new = git_refs.asked(inside, "rev-list", "--max-count=1", oid, "--not", "--remotes", env=env)
             found += [path] if new.line else []
     return found
 

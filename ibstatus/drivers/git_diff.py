@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ibstatus.drivers import git, git_checkouts, git_index, git_refs, processes
+from ibstatus.drivers import git_checkouts, git_index, git_refs, git_start, processes
 
 PLAIN = ("--no-ext-diff", "--no-color", "--no-renames")
 
@@ -55,9 +55,8 @@ def intend(path: str, index: str) -> None:
 
 def show(side: Side, base: str, *options: str) -> int:
     """git writes it to our stdout, with pager and colour as the user has set them. 141: nobody reads it any more."""
-    env = {key: value for key, value in os.environ.items() if key not in git.POINTERS}
-    argv = ["git", "diff", *options, *sides(side, base)]
-    code = subprocess.run(argv, cwd=side.cwd, env={**env, **seen_through(side)}, check=False).returncode
+    start = git_start.prepared(side.cwd, "diff", *options, *sides(side, base), env=seen_through(side))
+    code = subprocess.run(start.argv, cwd=side.cwd, env=start.env, check=False).returncode
     return 141 if code < 0 else code
 
 

@@ -4,7 +4,8 @@ import os
 import subprocess
 from typing import NamedTuple
 
-from ibstatus.drivers import git, processes
+from ibstatus.drivers import git_start, processes
+from ibstatus.errors import IbError
 
 PLAIN = "H"
 SKIPPED = "S"
@@ -37,16 +38,16 @@ class Answer(NamedTuple):
 
 def asked(cwd: str, *args: str, data: bytes = b"", index: str = "") -> Answer:
     """Like git.run, but with bytes in and out, and perhaps another index than the checkout's own."""
-    env = {key: value for key, value in os.environ.items() if key not in git.POINTERS}
-    env |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
-    if index:
-        env["GIT_INDEX_FILE"] = index
+    env = {**git_start.LITERAL, "GIT_INDEX_FILE": index} if index else git_start.LITERAL
     try:
+        start = git_start.prepared(cwd, *args, env=env)
         done = subprocess.run(
-            ["git", *args], cwd=cwd, env=env, input=data, capture_output=True, timeout=PATIENCE, check=False
+            start.argv, cwd=cwd, env=start.env, input=data, capture_output=True, timeout=PATIENCE, check=False
         )
     except FileNotFoundError:
         return Answer(127, b"", "git is not installed")
+    except IbError as error:
+        return Answer(128, b"", git_start.complaint(error))
     except subprocess.TimeoutExpired:
         return Answer(124, b"", f"git did not answer within {PATIENCE:.0f} seconds")
     return Answer(done.returncode, done.stdout, processes.text(done.stderr).strip())

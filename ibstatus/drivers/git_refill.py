@@ -5,7 +5,7 @@ import stat
 import subprocess
 from collections.abc import Iterator, Mapping
 
-from ibstatus.drivers import git_snapshot
+from ibstatus.drivers import git_snapshot, git_start
 from ibstatus.errors import IbError
 
 CHUNK = 1 << 20
@@ -59,10 +59,11 @@ class Blobs:
     """`git cat-file --batch`, asked for one blob after the other."""
 
     def __init__(self, root: str) -> None:
+        start = git_start.prepared(root, "cat-file", "--batch", env=git_start.LITERAL)
         self.process = subprocess.Popen(
-            ["git", "cat-file", "--batch"],
+            start.argv,
             cwd=root,
-            env=git_snapshot.environment(""),
+            env=start.env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

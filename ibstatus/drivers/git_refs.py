@@ -5,8 +5,9 @@ import subprocess
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ibstatus.drivers import git, processes
+from ibstatus.drivers import git_start, processes
 from ibstatus.drivers.git_index import Answer
+from ibstatus.errors import IbError
 
 HEADS = "refs/heads/"
 MOST_LINKS = 5
@@ -24,17 +25,13 @@ class Commit(NamedTuple):
 def asked(cwd: str, *args: str, data: bytes = b"", env: Mapping[str, str] | None = None) -> Answer:
     """Bytes in and out, and no end of patience: a signature may wait for its passphrase, a checkout may be big."""
     try:
-        done = subprocess.run(
-            ["git", *args], cwd=cwd, env=environment(env), input=data, capture_output=True, check=False
-        )
+        start = git_start.prepared(cwd, *args, env={**git_start.LITERAL, **(env or {})})
+        done = subprocess.run(start.argv, cwd=cwd, env=start.env, input=data, capture_output=True, check=False)
     except FileNotFoundError:
         return Answer(127, b"", "git is not installed" if os.path.isdir(cwd) else f"{cwd} is gone")
+    except IbError as error:
+        return Answer(128, b"", git_start.complaint(error))
     return Answer(done.returncode, done.stdout, processes.text(done.stderr).strip())
-
-
-def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    env = {key: value for key, value in os.environ.items() if key not in git.POINTERS}
-    return {**env, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", **(extra or {})}
 
 
 def complaint(err: str) -> str:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ibstatus.drivers import git, git_worktree, processes
+from ibstatus.drivers import git_start, git_worktree, processes
 from ibstatus.errors import IbError
 
 LARGEST = 64 << 20  # a bigger file is moved aside: faster, and nobody wants it in git
@@ -204,17 +204,12 @@ def remove_empty(top: bytes, path: bytes) -> None:
             return
 
 
-def environment(index: str) -> dict[str, str]:
-    env = {key: value for key, value in os.environ.items() if key not in git.POINTERS}
-    env |= {**WHO, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
-    return {**env, "GIT_INDEX_FILE": index} if index else env
-
-
 def asked(cwd: str, *args: str, data: bytes = b"", index: str = "") -> bytes:
     """However long it takes: nothing may be removed that could not be kept."""
-    argv = ["git", *CONFIG, *args]
+    env = {**git_start.LITERAL, **WHO, **({"GIT_INDEX_FILE": index} if index else {})}
     try:
-        done = subprocess.run(argv, cwd=cwd, env=environment(index), input=data, capture_output=True, check=False)
+        start = git_start.prepared(cwd, *CONFIG, *args, env=env)
+        done = subprocess.run(start.argv, cwd=cwd, env=start.env, input=data, capture_output=True, check=False)
     except FileNotFoundError:
         raise IbError("git is not installed", hint="ib doctor") from None
     if done.returncode:

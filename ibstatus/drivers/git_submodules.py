@@ -1,17 +1,65 @@
 """Submodules of a worktree: their git directories lie in the worktree's own, and each of the two names the other."""
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from ibstatus.drivers import git_index
-from ibstatus.store import atomic, disk
+from ibstatus.drivers import git_refs
+from ibstatus.store import atomic, checkouts, disk, places
+
+GITLINK = b"160000"
+# What of a git directory is looked at: no settings, no hooks.
+READ = ("objects", "refs", "packed-refs", "shallow")
+PLAIN = "[core]\n\trepositoryFormatVersion = {version}\n\tbare = false\n[extensions]\n{extensions}"
+
+
+def filled(worktree: str) -> dict[str, str]:
+    """path → a commit, of the submodules that have files here."""
+    found = {}
+    for record in git_refs.asked(worktree, "ls-files", "--stage", "-z").out.split(b"\0"):
+        if record.startswith(GITLINK):
+            facts, _, path = record.partition(b"\t")
+            name = os.fsdecode(path)
+            if os.path.lexists(f"{worktree}/{name}/.git"):
+                found[name] = facts.split(b" ")[1].decode("ascii")
+    return found
+
+
+def changed(worktree: str) -> list[str]:
+    """Submodules with something uncommitted, or of which git cannot say."""
+    found = []
+    for path, commit in filled(worktree).items():
+        with seen_alone(f"{worktree}/{path}", commit) as env:
+            options = ("--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+            done = git_refs.asked(f"{worktree}/{path}", "status", *options, env=env)
+            if done.code or done.out:
+                found.append(path)
+    return found
+
+
+@contextmanager
+def seen_alone(inside: str, commit: str) -> Iterator[Mapping[str, str]]:
+    """Who has the worktree writes the settings of its submodules: git sees the rest of such a repository beside plain
+    ones. `commit`: any one of it, for the length of its name."""
+    dot_git = inside + "/.git"
+    own = os.path.realpath(places.pointed(dot_git, inside) or dot_git)
+    with tempfile.TemporaryDirectory(prefix="ib-submodule-") as common:
+        for leaf in READ:
+            if os.path.lexists(f"{own}/{leaf}"):
+                os.symlink(f"{own}/{leaf}", f"{common}/{leaf}")
+        sha256 = len(commit) == 64
+        extensions = "\tobjectFormat = sha256\n" if sha256 else ""
+        with open(common + "/config", "w", encoding="ascii") as file:
+            file.write(PLAIN.format(version=int(sha256), extensions=extensions))
+        yield {"GIT_DIR": own, "GIT_COMMON_DIR": common, "GIT_WORK_TREE": inside}
 
 
 def join(admin: str, worktree: str) -> None:
     """Both ends are put right after the worktree's git directory got another name. Checkouts elsewhere stay."""
     for own in git_dirs(admin + "/modules"):
         config = own + "/config"
-        written = os.fsdecode(git_index.asked(own, "config", "-f", config, "core.worktree").out).removesuffix("\n")
+        written = checkouts.configured_worktree(config)
         inside = os.path.normpath(os.path.join(os.path.realpath(own), written))
         if not written or not is_below(inside, os.path.realpath(worktree)) or not disk.exists(inside + "/.git"):
             continue

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ibstatus.drivers import git_index
+from ibstatus.drivers import git_index, git_start
 from ibstatus.store import disk, moving, places
 
 SMALL = 1 << 16
@@ -36,27 +36,7 @@ def worktrees(root: str) -> list[Worktree]:
 
 def admin_of(place: places.Place, worktree: str) -> str:
     """The directory in which git keeps this worktree's HEAD and index; '' when it is no worktree of this repository."""
-    pointer = places.pointed(worktree + "/.git", worktree)
-    if not pointer or not disk.exists(pointer + "/HEAD") or not is_among(os.path.dirname(pointer), place):
-        return ""
-    return "" if is_of_another(pointer, worktree) else pointer
-
-
-def is_among(folder: str, place: places.Place) -> bool:
-    """By whichever path: through a link, through a mount."""
-    try:
-        return os.path.samefile(folder, place.common + "/worktrees")
-    except OSError:
-        return False
-
-
-def is_of_another(admin: str, worktree: str) -> bool:
-    """git's directory is that of a worktree which is still there, and this one is a copy of it."""
-    try:
-        named = os.fsdecode(disk.read_file(admin + "/gitdir")).rstrip("\n")
-        return not os.path.samefile(os.path.dirname(os.path.join(admin, named)), worktree)
-    except OSError:
-        return False
+    return git_start.git_dir_of(place.common, worktree)
 
 
 def registered(place: places.Place, worktree: str) -> str:

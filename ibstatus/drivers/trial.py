@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 from typing import NamedTuple
 
-from ibstatus.drivers import ending, git, processes
+from ibstatus.drivers import ending, git_start, processes
 
 LAST_BYTES, LAST_LINES = 1 << 14, 20
 BETWEEN = 'sh -c "$1"; exit $?'  # a shell in between: what ends its parent ends that one, and not us
@@ -18,7 +18,7 @@ class Tried(NamedTuple):
 
 def run(command: str, cwd: str) -> Tried:
     """Output goes to a file: what the command leaves running in the background cannot keep us here."""
-    env = {key: value for key, value in os.environ.items() if key not in git.POINTERS}
+    env = {key: value for key, value in os.environ.items() if key not in git_start.POINTERS}
     with tempfile.TemporaryFile() as out:
         code = waited_for(
             subprocess.Popen(

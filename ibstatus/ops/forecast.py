@@ -3,7 +3,7 @@
 import os
 from typing import NamedTuple
 
-from ibstatus.drivers import git, git_checkouts, git_merge, git_refs
+from ibstatus.drivers import git, git_checkouts, git_merge, git_refs, git_submodules
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import authority
 from ibstatus.rules import authority as rule
@@ -157,7 +157,8 @@ def look_at_agent(place: places.Place, agent: str, tip: str, into: str, before: 
     if busy:
         hint = merge_text.ask_agent(agent, f"Finish or abort {busy} in your worktree")
         raise Blocked(BUSY, f"{agent} is in the middle of {busy}", [], hint=hint, cause=worktree)
-    names = [change.path for change in git_checkouts.changes(worktree, "--ignore-submodules=none")]
+    names = [change.path for change in git_checkouts.changes(worktree)]
+    names += [path for path in git_submodules.changed(worktree) if path not in names]
     if names:
         counted = merge_text.counted(len(names), "uncommitted file")
         hint = merge_text.commit_hint(agent, into, names, options)
