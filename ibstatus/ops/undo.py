@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from itertools import count
 
 from ibstatus.drivers import git_index, git_refill, git_submodules, git_worktree
 from ibstatus.errors import IbError, quoted
@@ -163,7 +164,7 @@ def settle(place: places.Place, record: undo_log.Record, admin: str, say: Say) -
     """The links between the two, the mail, the children; the agent is there, and does not run."""
     agent = record.agent
     if admin:
-        join(place.agent_dir(agent) + "/repo", admin)
+        join(place.agent_dir(agent) + "/repo", admin, say)
     now = time.time()
     known = meta.read(place, agent)
     if known and not known.get("ended"):
@@ -175,8 +176,12 @@ def settle(place: places.Place, record: undo_log.Record, admin: str, say: Say) -
     spool.note(place, agent, now, {"kind": "agent.stopped", "who": agent, "reason": "brought back"})
 
 
-def join(repo: str, admin: str) -> None:
+def join(repo: str, admin: str, say: Say) -> None:
     """The worktree points to git's directory of it, which may have another name by now; that need not be locked."""
+    if os.path.isdir(repo + "/.git"):
+        aside = next(name for number in count() if not moving.is_there(name := f"{repo}/.git-{number}"))
+        disk.rename(repo + "/.git", aside)
+        say(f"{repo}/.git was a folder, and is now {aside}")
     if moving.is_there(repo) and places.pointed(repo + "/.git", repo) != admin:
         atomic.put(repo + "/.git", b"gitdir: " + os.fsencode(admin) + b"\n")
     if disk.exists(admin + "/locked") and disk.read_file(admin + "/locked") == OURS:
