@@ -133,6 +133,24 @@ def test_no_file_operation_bypasses_the_seam(path: Path) -> None:
     assert bypasses == []
 
 
+STARTS_GIT = PACKAGE / "drivers" / "git_start.py"
+NO_AGENTS_THERE = {PACKAGE / "ops" / "simulation", PACKAGE / "fake_claude", PACKAGE / "rules"}
+
+
+def test_only_one_module_starts_git() -> None:
+    """Where an agent can write, git must not be started as it comes."""
+    found = []
+    for path in MODULES:
+        if path == STARTS_GIT or NO_AGENTS_THERE.intersection(path.parents):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            first = node.elts[0] if isinstance(node, ast.List) and node.elts else None
+            if isinstance(first, ast.Constant) and first.value == "git":
+                found.append(f"{name_of(path)}:{node.lineno}")
+
+    assert found == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_module_stays_small(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 300

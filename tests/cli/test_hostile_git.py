@@ -21,9 +21,7 @@ READING = (
     ("diff", "w", "--json"),
     ("merge-check", "w"),
     ("list",),
-    ("tree",),
     ("look", "w"),
-    ("info", "w"),
     ("why", "w"),
     ("doctor",),
     ("gc",),
@@ -67,6 +65,12 @@ class World(NamedTuple):
         (self.tree / ".git").unlink()
         return self.git_dir(self.tree / ".git", *settings)
 
+    def redirect(self, *settings: tuple[str, str]) -> Path:
+        """`.git` stays; git's own directory of the worktree names another common one."""
+        common = self.git_dir(self.tree.parent / "common", *settings)
+        (self.admin / "commondir").write_text(f"{common}\n")
+        return common
+
     def change_file(self) -> None:
         (self.tree / "file.txt").write_text("one\nchanged\n")
 
@@ -106,13 +110,12 @@ def a_common_dir_elsewhere(world: World) -> None:
 
 
 def the_real_one_with_another_common_dir(world: World) -> None:
-    common = world.git_dir(world.tree.parent / "common", ("core.fsmonitor", str(world.program)))
-    (world.admin / "commondir").write_text(f"{common}\n")
+    world.redirect(("core.fsmonitor", str(world.program)))
 
 
 def an_external_diff(world: World) -> None:
     world.change_file()
-    world.replace(("diff.external", str(world.program)))
+    world.redirect(("diff.external", str(world.program)))
 
 
 def a_filter(world: World) -> None:
@@ -124,11 +127,11 @@ def a_filter(world: World) -> None:
 def a_textconv(world: World) -> None:
     world.change_file()
     (world.tree / ".gitattributes").write_text("* diff=t\n")
-    world.replace(("diff.t.textconv", str(world.program)))
+    world.redirect(("diff.t.textconv", str(world.program)))
 
 
 def a_hooks_folder(world: World) -> None:
-    own = world.replace()
+    own = world.redirect()
     for name in ("post-index-change", "reference-transaction", "post-checkout", "post-merge", "fsmonitor-watchman"):
         (own / "hooks").mkdir(exist_ok=True)
         (own / "hooks" / name).unlink(missing_ok=True)
@@ -150,7 +153,7 @@ def an_included_file(world: World) -> None:
 
 
 def a_remote_that_has_what_is_missing(world: World) -> None:
-    own = world.replace(
+    own = world.redirect(
         ("remote.origin.url", "ssh://nobody@localhost/x"),
         ("remote.origin.promisor", "true"),
         ("extensions.partialClone", "origin"),
@@ -164,7 +167,7 @@ def a_remote_that_has_what_is_missing(world: World) -> None:
 
 
 def a_signing_program(world: World) -> None:
-    world.replace(("commit.gpgSign", "true"), ("gpg.program", str(world.program)), ("log.showSignature", "true"))
+    world.redirect(("commit.gpgSign", "true"), ("gpg.program", str(world.program)), ("log.showSignature", "true"))
 
 
 def settings_of_the_worktree(world: World) -> None:
