@@ -4,7 +4,7 @@ import shutil
 import time
 
 from ibstatus.rules import names
-from ibstatus.store import arrays, atomic, disk, moving, places
+from ibstatus.store import atomic, disk, moving, places
 
 AS_THEY_ARE = ("prompt.txt", "agent.log", "meta.json", "settings.local.json", "start.sh")
 LOGS = "debug-logs"
@@ -38,7 +38,7 @@ def keep(place: places.Place, agent: str, path: str, texts: dict[str, bytes], fi
     for leaf, data in texts.items():
         put(f"{part}/{leaf}", data)
     keep_logs(f"{home}/{LOGS}", f"{part}/{LOGS}")
-    target = arrays.free_name(path)
+    target = moving.free_name(path)
     disk.rename(part, target)
     atomic.sync_folder(place.home + "/archive")
     return target

@@ -61,7 +61,9 @@ def rescued(place: places.Place, path: str, key: str, aside: str) -> Loaded:
 
 
 def set_aside(path: str) -> str:
-    aside = free_name(f"{path}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
+    from ibstatus.store import moving
+
+    aside = moving.free_name(f"{path}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
     disk.rename(path, aside)
     return aside
 
@@ -117,22 +119,6 @@ def parsed(data: bytes, key: str) -> "list[Item] | None":
 def from_copy(place: places.Place, path: str, key: str) -> "list[Item]":
     data = safety.read_copy(place, path)
     return (parsed(data, key) if data is not None else None) or []
-
-
-def free_name(path: str) -> str:
-    number, name = 1, path
-    while is_there(name):
-        number += 1
-        name = f"{path}.{number}"
-    return name
-
-
-def is_there(path: str) -> bool:
-    try:
-        disk.lstat(path)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def leaf(path: str) -> str:

@@ -16,6 +16,7 @@ from ibstatus.store import (
     exclude,
     home,
     locks,
+    moving,
     parting,
     places,
     questions,
@@ -125,7 +126,7 @@ def identify(place: places.Place) -> None:
     kept = safety.read_copy(place, place.repo_id)
     if not is_repo_id(known):
         if known.strip():
-            disk.rename(place.repo_id, arrays.free_name(f"{place.repo_id}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}"))
+            disk.rename(place.repo_id, moving.free_name(f"{place.repo_id}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}"))
         known = kept or b""
     if not is_repo_id(known):
         known = fresh_id()

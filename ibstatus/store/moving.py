@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ibstatus.store import arrays, atomic, disk
+from ibstatus.store import atomic, disk
 
 ELSEWHERE = 18  # EXDEV
 
@@ -15,7 +15,7 @@ def move(source: str, target: str) -> str:
     """Where it is now; '' when there is nothing to move. Never over anything: it gets a name beside that."""
     if not is_there(source):
         return ""
-    target = arrays.free_name(target)
+    target = free_name(target)
     disk.make_dirs(target.rpartition("/")[0])
     try:
         disk.rename(source, target)
@@ -26,6 +26,15 @@ def move(source: str, target: str) -> str:
         remove(source)
     atomic.sync_folder(target.rpartition("/")[0])
     return target
+
+
+def free_name(path: str) -> str:
+    """This path, or where something lies there already, the first of `path.2`, `path.3` … that is free."""
+    number, name = 1, path
+    while is_there(name):
+        number += 1
+        name = f"{path}.{number}"
+    return name
 
 
 def is_there(path: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.store import arrays, messages, places, questions
+from ibstatus.store import arrays, messages, moving, places, questions
 from tests.conftest import Done
 
 NOW = 1_800_000_000.0
@@ -157,10 +157,10 @@ def test_the_list_alone_is_accepted_as_questions(place: places.Place) -> None:
 
 def test_names_of_files_set_aside_are_free(tmp_path: Path) -> None:
     path = str(tmp_path / "x")
-    assert arrays.free_name(path) == path
+    assert moving.free_name(path) == path
     Path(path).touch()
     (tmp_path / "x.2").symlink_to("nowhere")
-    assert arrays.free_name(path) == path + ".3"
+    assert moving.free_name(path) == path + ".3"
 
 
 JSON = st.recursive(
