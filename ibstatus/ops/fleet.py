@@ -18,11 +18,11 @@ from ibstatus.store import (
     messages,
     places,
     questions,
-    removal,
     rungs,
     screen_rules,
     snapshot,
     states,
+    tap,
 )
 from ibstatus.store import fleet as files
 from ibstatus.store.published import STALE_AFTER as STALE_AFTER
@@ -60,7 +60,7 @@ def look(
         judged([known_of(record, said, sights, doubts) for record in records], before, now),
         messages.open_ones(place).items,
         questions.pending(place),
-        removal.listeners(place),
+        tap.listeners(place),
         rungs.is_anybody_waiting(place),
     )
 

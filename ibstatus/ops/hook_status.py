@@ -10,7 +10,7 @@ from ibstatus.errors import IbError, quoted
 from ibstatus.model.records import Finding
 from ibstatus.rules import health, hook_commands, hook_edits, hook_settings, lines, listing
 from ibstatus.rules.hook_settings import INTERCEPT, MAIN, State
-from ibstatus.store import agents, client_settings, config, disk, hook_log, places, removal, rungs
+from ibstatus.store import agents, client_settings, config, disk, hook_log, places, rungs, tap
 
 BOM = "\ufeff"
 PLUGIN = "ib"
@@ -170,7 +170,7 @@ def guards(place: places.Place) -> Iterator[Finding]:
 
 
 def listener(place: places.Place) -> Iterator[Finding]:
-    readers = removal.listeners(place)
+    readers = tap.listeners(place)
     primary = rungs.primary(place)
     if readers:
         yield health.ok("listener", f"listening: {', '.join(readers)}")

@@ -11,7 +11,7 @@ from ibstatus.drivers import daemon, ending, tmux, tmux_gate
 from ibstatus.ops import authority, kill, mail_away, recover, session
 from ibstatus.rules import authority as family
 from ibstatus.rules import identity
-from ibstatus.store import config, fleet, home, operations, places, removal, tap, undo_log
+from ibstatus.store import config, fleet, home, operations, places, tap, undo_log
 
 Say = Callable[[str], None]
 STOPS_WITHIN = 3.0
@@ -46,7 +46,7 @@ def plan(place: places.Place, caller: identity.Caller, given: str, say: Say) -> 
     if given:
         agent = authority.resolved(place, caller, given, "nuke")
         return Plan([*family.below(agent, managers), agent], [], [], False, False)
-    return Plan(deepest_first(managers), stray_sessions(place), removal.listeners(place), mail_away.is_any(place), True)
+    return Plan(deepest_first(managers), stray_sessions(place), tap.listeners(place), mail_away.is_any(place), True)
 
 
 def deepest_first(managers: dict[str, str]) -> list[str]:
@@ -127,7 +127,7 @@ def take_mail(place: places.Place, by: str, group: str) -> tuple[str, str]:
 
 def end_listeners(place: places.Place, say: Say) -> None:
     """Who holds a listener's lock and is one: the lock's file names it, the program's own words prove it."""
-    for reader in removal.listeners(place):
+    for reader in tap.listeners(place):
         pid = tap.holder(place, reader)
         if not (pid.isdigit() and end_listener(int(pid))) or not is_free(place, reader):
             say(f"The listener {reader} does not end")
@@ -144,7 +144,7 @@ def end_listener(pid: int) -> bool:
 
 def is_free(place: places.Place, reader: str) -> bool:
     until = time.monotonic() + STOPS_WITHIN
-    while reader in removal.listeners(place):
+    while reader in tap.listeners(place):
         if time.monotonic() > until:
             return False
         time.sleep(0.01)

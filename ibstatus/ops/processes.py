@@ -8,7 +8,7 @@ from ibstatus.errors import IbError
 from ibstatus.ops import session
 from ibstatus.rules import process_text
 from ibstatus.rules.process_text import Home, Own, Seat, line_in
-from ibstatus.store import disk, fleet, operations, places, removal, tap, tokens, undo_log
+from ibstatus.store import disk, fleet, operations, places, tap, tokens, undo_log
 
 PATIENCE = 2.0
 
@@ -89,7 +89,7 @@ def named(place: places.Place) -> dict[int, str]:
         pid = leaf.partition(".")[0]
         if pid.isdigit():
             found[int(pid)] = "waiter"
-    for reader in removal.listeners(place):
+    for reader in tap.listeners(place):
         pid = tap.holder(place, reader)
         if pid.isdigit():
             found[int(pid)] = "listener"

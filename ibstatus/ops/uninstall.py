@@ -54,7 +54,7 @@ def check(place: places.Place, caller: identity.Caller) -> None:
             f"There are still agents: {', '.join(living)}",
             hint="ib merge or ib kill each of them, or all at once: ib nuke",
         )
-    waiting = removal.listeners(place)
+    waiting = tap.listeners(place)
     if waiting:
         pids = [pid for reader in waiting if (pid := tap.holder(place, reader))]
         raise IbError(

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from ibstatus.errors import refused
-from ibstatus.store import cursors, disk, exclude, locks, messages, places, questions, touched
+from ibstatus.store import disk, exclude, locks, messages, moving, places, questions, touched
 
-READERS = "cursor-"
 UNDO = ".ittybitty/undo"
 BOARD = ".ittybitty/board.db"
 IN_ORDER = ("init", "fold", "messages", "questions", "queue")
@@ -40,21 +39,7 @@ def is_link(path: str) -> bool:
 def worktrees(place: places.Place) -> list[str]:
     """Agents whose worktree is still there, by what lies on the disk."""
     folder = place.home + "/agents"
-    return [name for name in names_in(folder) if disk_has(f"{folder}/{name}/repo")]
-
-
-def listeners(place: places.Place) -> list[str]:
-    """Readers whose lock is held: somebody waits there for news."""
-    ours = (READERS + "listen@", READERS + cursors.OF_PERSONS)  # not the moment in which a session's voice speaks
-    found = [leaf for leaf in names_in(place.home + "/locks") if leaf.startswith(ours)]
-    return [leaf.removeprefix(READERS) for leaf in found if locks.is_held(place.lock(leaf))]
-
-
-def names_in(folder: str) -> list[str]:
-    try:
-        return sorted(disk.listdir(folder))
-    except OSError:
-        return []
+    return [name for name in moving.names_in(folder) if disk_has(f"{folder}/{name}/repo")]
 
 
 def open_items(place: places.Place) -> tuple[int, int]:

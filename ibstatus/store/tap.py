@@ -3,11 +3,14 @@
 import time
 
 from ibstatus.rules import delivery, telling
-from ibstatus.store import cursors, disk, locks, places, queue, spool, voice
+from ibstatus.store import cursors, disk, locks, moving, places, queue, spool, voice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+LOCK = "cursor-"  # how the lock of a reader is called, before its name
 
 
 class Tap:
@@ -97,12 +100,19 @@ def state_of(path: str) -> tuple[int, int, int]:
 
 
 def lock_of(place: places.Place, reader: str) -> locks.Lock:
-    return locks.Lock(place.lock("cursor-" + reader))
+    return locks.Lock(place.lock(LOCK + reader))
 
 
 def holder(place: places.Place, reader: str) -> str:
     """The pid that a reader's listener wrote into its lock file; for people."""
     try:
-        return disk.read_file(place.lock("cursor-" + reader)).partition(b"\n")[0].decode("ascii", "replace")
+        return disk.read_file(place.lock(LOCK + reader)).partition(b"\n")[0].decode("ascii", "replace")
     except OSError:
         return ""
+
+
+def listeners(place: places.Place) -> list[str]:
+    """Readers whose lock is held: somebody waits there for news."""
+    ours = (LOCK + "listen@", LOCK + cursors.OF_PERSONS)  # not the moment in which a session's voice speaks
+    names = [name for name in moving.names_in(place.home + "/locks") if name.startswith(ours)]
+    return [name.removeprefix(LOCK) for name in names if locks.is_held(place.lock(name))]
