@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ibstatus.drivers import git_refs, git_submodules
 from ibstatus.errors import IbError
-from ibstatus.store import git_files, places
+from ibstatus.store import git_lock
 
 GITLINK = "160000"
 
@@ -27,9 +27,10 @@ class Change(NamedTuple):
     path: str
 
 
-def all_of(cwd: str, root: str) -> list[Checkout]:
-    """Those whose folder is there. git guesses the main checkout from the git directory's name; `root` is known. Of
-    a copied repository it also tells the worktrees of the one that it was copied from."""
+def all_of(cwd: str, root: str, common: str) -> list[Checkout]:
+    """Those whose folder is there. git guesses the main checkout from the git directory's name; `root` is known, as
+    is the git directory that all share. Of a copied repository git also tells the worktrees of the one that it was
+    copied from."""
     found = []
     done = git_refs.asked(cwd, "worktree", "list", "--porcelain", "-z")
     for at, block in enumerate(os.fsdecode(done.out).split("\0\0")):
@@ -37,28 +38,22 @@ def all_of(cwd: str, root: str) -> list[Checkout]:
         path = facts.get("worktree", "") if at or "bare" in facts else root
         if path and "bare" not in facts and os.path.isdir(path):
             own = git_dir(path)
-            if not at or is_of(cwd, own):
-                found.append(Checkout(path, facts.get("branch") or rebased(own), under_way(own)))
+            if not at or is_of(common, own):
+                found.append(Checkout(path, facts.get("branch") or rebased(own), git_lock.under_way(own)))
     return found
 
 
-def is_of(cwd: str, own: str) -> bool:
-    """Is this git directory of a worktree one of the repository in `cwd`? One of which that cannot be told may be. A
-    mount gives the same folder another path."""
-    where = places.checkout_of(cwd)
+def is_of(common: str, own: str) -> bool:
+    """Is this git directory of a worktree one of the repository with this common one? One of which that cannot be told
+    may be. A mount gives the same folder another path."""
     try:
-        return not own or where is None or os.path.samefile(os.path.dirname(own), f"{where[1]}/worktrees")
+        return not own or os.path.samefile(os.path.dirname(own), f"{common}/worktrees")
     except OSError:
         return True
 
 
 def git_dir(checkout: str) -> str:
     return git_refs.asked(checkout, "rev-parse", "--absolute-git-dir").line
-
-
-def under_way(own: str) -> str:
-    """What git is in the middle of in the checkout of this git directory, or ''."""
-    return next((what for leaf, what in git_files.OPERATIONS.items() if os.path.lexists(f"{own}/{leaf}")), "")
 
 
 def is_behind(checkout: str, start: str, end: str) -> bool:

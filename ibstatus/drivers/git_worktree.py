@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ibstatus.drivers import git_index, git_start
-from ibstatus.store import disk, moving, places
+from ibstatus.store import disk, moving
 
 SMALL = 1 << 16
 OID = re.compile(rb"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
@@ -34,14 +34,14 @@ def worktrees(root: str) -> list[Worktree]:
     return found
 
 
-def admin_of(place: places.Place, worktree: str) -> str:
+def admin_of(common: str, worktree: str) -> str:
     """The directory in which git keeps this worktree's HEAD and index; '' when it is no worktree of this repository."""
-    return git_start.git_dir_of(place.common, worktree)
+    return git_start.git_dir_of(common, worktree)
 
 
-def registered(place: places.Place, worktree: str) -> str:
+def registered(common: str, worktree: str) -> str:
     """The same for a worktree whose folder is gone or is something else by now: by what git has written down."""
-    folder = place.common + "/worktrees"
+    folder = common + "/worktrees"
     wanted = os.path.realpath(os.path.dirname(worktree)) + "/" + os.path.basename(worktree) + "/.git"
     for leaf in moving.names_in(folder):
         try:

@@ -58,7 +58,7 @@ def patches(op: operations.Operation) -> dict[str, bytes]:
     plain = ("--binary", "--no-color", "--no-ext-diff", "--no-textconv")
     commits = git_index.asked(root, "format-patch", "--stdout", *plain, f"{base}..{tip}").out if base else b""
     repo = op.place.agent_dir(op.agent) + "/repo"
-    loose = git_index.asked(repo, "diff", *plain, "HEAD").out if git_worktree.admin_of(op.place, repo) else b""
+    loose = git_index.asked(repo, "diff", *plain, "HEAD").out if git_worktree.admin_of(op.place.common, repo) else b""
     return {"branch.patch": commits, "uncommitted.patch": loose}
 
 

@@ -8,7 +8,7 @@ from ibstatus.errors import IbError, quoted
 from ibstatus.ops import authority
 from ibstatus.rules import authority as rule
 from ibstatus.rules import identity, merge_text
-from ibstatus.store import meta, places
+from ibstatus.store import git_lock, meta, places
 
 CONFLICT, DIRTY_AGENT, DIRTY_TARGET, BUSY = "conflict", "dirty-agent", "dirty-target", "busy"
 OTHER_BASE, WORKING = "other-base", "working"
@@ -153,7 +153,7 @@ def look_at_agent(place: places.Place, agent: str, tip: str, into: str, before: 
     worktree = place.agent_dir(agent) + "/repo"
     if not os.path.isdir(worktree):
         return
-    busy = git_checkouts.under_way(git_checkouts.git_dir(worktree))
+    busy = git_lock.under_way(git_checkouts.git_dir(worktree))
     if busy:
         hint = merge_text.ask_agent(agent, f"Finish or abort {busy} in your worktree")
         raise Blocked(BUSY, f"{agent} is in the middle of {busy}", [], hint=hint, cause=worktree)
@@ -176,7 +176,7 @@ def look_at_agent(place: places.Place, agent: str, tip: str, into: str, before: 
 
 def going_along(place: places.Place, ref: str, before: str, after: str, again: str) -> list[str]:
     """The checkouts that have the branch; raises what keeps one from going along. `again`: what to type then."""
-    here = [one for one in git_checkouts.all_of(place.git_folder, place.root) if one.ref == ref]
+    here = [one for one in git_checkouts.all_of(place.git_folder, place.root, place.common) if one.ref == ref]
     for one in here if after != before else ():
         look_at_target(one, git_refs.name_of(ref), before, after, again)
     return [one.path for one in here]

@@ -38,7 +38,7 @@ def hide(place: places.Place) -> Hidden:
     spot = hiding_place.find(place)
     if spot.why or not spot.path:
         return Hidden(not spot.why, spot.why or spot.note, path=spot.path)
-    with git_lock.turn(place):
+    with git_files.turn(place):
         git_files.forget_copies(place)
         try:
             why = bound(place, spot) or disproof(place, spot)
@@ -57,7 +57,7 @@ def unhide(place: places.Place) -> list[touched.Touched]:
     """Take all of it back; returns what was noted of each file of git that we had touched."""
     if not exclude.in_checkout(place):
         return []
-    with git_lock.turn(place):
+    with git_files.turn(place):
         noted = unbound(place)
         file = exclude.remove_file(place)
     sync(place, hurried=True)
@@ -85,7 +85,7 @@ def retold(place: places.Place, hurried: bool, look: bool) -> bool:
         return True
     for _ in range(HURRIED_TRIES if hurried else TRIES):
         if not git_files.busy(place, not hurried, time.time()):
-            with git_lock.turn(place):
+            with git_files.turn(place):
                 try:
                     if told(place, spot.path, look):
                         return True
@@ -101,7 +101,7 @@ def told(place: places.Place, path: str, look: bool) -> bool:
     """All the work on a copy, which then takes the index's place. True also where nothing is to be done."""
     copied = git_files.copy_index(place)
     if copied is None:
-        return not git_files.there(git_files.index_of(place))
+        return not git_lock.there(git_files.index_of(place))
     copy, was = copied
     entries = git_index.entries(place.root, path, copy)
     if len(entries) != 1 or not entries[0].is_plain_file:
@@ -115,7 +115,7 @@ def recover(place: places.Place) -> None:
     """What killed ones of us left: locks of git, copies of the index."""
     if not exclude.in_checkout(place):
         return
-    with git_lock.turn(place):
+    with git_files.turn(place):
         git_files.forget_copies(place)
         git_lock.recover(config_of(place))
 

@@ -108,5 +108,5 @@ def check(place: places.Place, name: str) -> None:
 def is_anything(place: places.Place, name: str) -> bool:
     """Asked once more when nobody else can be at work on it: another command may have been quicker."""
     branch, folder = retire.branch_of(name), place.agent_dir(name)
-    known = git_worktree.tip(place.git_folder, branch) or git_worktree.registered(place, folder + "/repo")
+    known = git_worktree.tip(place.git_folder, branch) or git_worktree.registered(place.common, folder + "/repo")
     return disk.exists(folder) or bool(known)

@@ -23,7 +23,7 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
         if busy:
             raise IbError(f"git is at work in {busy}; nothing was taken back", hint="ib undo again when it is done")
         now = git_refs.tip_of(cwd, ref)
-        here = [one for one in git_checkouts.all_of(cwd, place.root) if one.ref == ref]
+        here = [one for one in git_checkouts.all_of(cwd, place.root, place.common) if one.ref == ref]
         if now == before:
             bring(place, facts, here, say)
             return

@@ -74,7 +74,7 @@ def refuse_stray(place: places.Place, until: float) -> None:
 
 
 def checkouts(place: places.Place) -> list[git_checkouts.Checkout]:
-    return git_checkouts.all_of(place.git_folder, place.root)
+    return git_checkouts.all_of(place.git_folder, place.root, place.common)
 
 
 def plan(place: places.Place, agent: str, ref: str, linear: bool, options: str) -> forecast.Plan:
@@ -141,12 +141,12 @@ def advance(place: places.Place, branch: str, facts: dict[str, Any], say: Say) -
 
 def of_the_user(place: places.Place) -> list[str]:
     """All checkouts but those of agents: there somebody may be about to check the branch out."""
-    found = git_checkouts.all_of(place.git_folder, place.root)
+    found = git_checkouts.all_of(place.git_folder, place.root, place.common)
     return [one.path for one in found if not one.path.startswith(place.home + "/agents/")]
 
 
 def having(place: places.Place, ref: str) -> list[str]:
-    return [one.path for one in git_checkouts.all_of(place.git_folder, place.root) if one.ref == ref]
+    return [one.path for one in git_checkouts.all_of(place.git_folder, place.root, place.common) if one.ref == ref]
 
 
 def bring(

@@ -81,11 +81,11 @@ def save(op: operations.Operation, say: Say) -> git_snapshot.Snapshot | None:
         return None
     place, agent = op.place, op.agent
     repo = place.agent_dir(agent) + "/repo"
-    admin = git_worktree.admin_of(place, repo)
+    admin = git_worktree.admin_of(place.common, repo)
     tip = git_worktree.tip(place.git_folder, branch_of(agent))
     ref, message = undo_log.ref_of(str(op.facts["undo"])), f"ib undo: {agent} before {op.facts.get('as') or op.kind}"
     snapshot = snapped(repo, admin, ref, tip, message, say) if admin else None
-    admin = admin or git_worktree.registered(place, repo)
+    admin = admin or git_worktree.registered(place.common, repo)
     if snapshot is None:
         seat = place.git_folder
         named = git_worktree.named_commits(seat, admin) if admin else []
@@ -137,7 +137,7 @@ def is_ours(place: places.Place, agent: str, repo: str) -> bool:
     if meta.read(place, agent).get("worktree") is False:
         return False
     ref = f"refs/heads/{branch_of(agent)}"
-    at = [known.path for known in git_checkouts.all_of(place.git_folder, place.root) if known.ref == ref]
+    at = [known.path for known in git_checkouts.all_of(place.git_folder, place.root, place.common) if known.ref == ref]
     return all(not disk.exists(path) or same(path, repo) for path in at)
 
 

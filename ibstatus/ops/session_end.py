@@ -80,7 +80,7 @@ def last_screen(place: places.Place, agent: str) -> str:
 
 def uncommitted(place: places.Place, agent: str) -> list[str]:
     """What git says of its worktree; of one that is none any more, git would speak of the user's own."""
-    if not git_worktree.admin_of(place, place.agent_dir(agent) + "/repo"):
+    if not git_worktree.admin_of(place.common, place.agent_dir(agent) + "/repo"):
         return []
     return git.run(place.agent_dir(agent) + "/repo", "status", "--porcelain").out.splitlines()
 

@@ -90,7 +90,7 @@ def roll_back(operation: operations.Operation) -> None:
         worktree = place.agent_dir(agent) + "/repo"
         git.run(place.git_folder, "worktree", "remove", "--force", "--force", worktree)
         shutil.rmtree(worktree, ignore_errors=True)
-        admin = git_worktree.registered(place, worktree)  # what git has not taken back; nobody else's is touched
+        admin = git_worktree.registered(place.common, worktree)  # what git has not taken back; nobody else's is touched
         if admin:
             shutil.rmtree(admin, ignore_errors=True)
         git.run(place.git_folder, "update-ref", "-d", f"refs/heads/agent/{agent}", str(base))

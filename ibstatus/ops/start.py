@@ -95,7 +95,7 @@ def lost_worktree(place: places.Place, agent: str, *, ours: bool = False) -> str
 
 def refuse_foreign(place: places.Place, agent: str, worktree: str) -> None:
     """git would work in another repository there: a copied worktree points to where it was copied from."""
-    if not git_worktree.admin_of(place, worktree):
+    if not git_worktree.admin_of(place.common, worktree):
         pointer = places.pointed(worktree + "/.git", worktree)
         raise IbError(
             f"{worktree} is no worktree of this repository",

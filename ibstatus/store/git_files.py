@@ -1,21 +1,18 @@
-"""Files of git as they lie there: is an operation under way, and a copy of the index to work on."""
+"""Files of git as they lie there: is an operation under way, a copy of the index, git's directory of a worktree."""
 
 import posix
 
-from ibstatus.store import atomic, disk, places
-from ibstatus.store.git_lock import GitLock, recover
+from ibstatus.store import atomic, disk, locks, places
+from ibstatus.store.git_lock import GitLock, recover, there, under_way
 
 QUIET_FOR = 2.0
 COPY = "ib-index-"
-OPERATIONS = {
-    "MERGE_HEAD": "a merge",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase or am",
-    "sequencer": "a cherry-pick or revert",
-}
 Seen = tuple[int, int, int, int]  # inode, size, and when it was written and changed: an inode is given out again
+
+
+def turn(place: places.Place) -> locks.Lock:
+    """Only one of us at a time changes files of git. Taken last of all locks."""
+    return locks.Lock(place.lock("git"))
 
 
 def index_of(place: places.Place) -> str:
@@ -26,16 +23,12 @@ def busy(place: places.Place, resize: bool, now: float) -> str:
     """What git is at in the main checkout, or ''. A write of the same size waits only for what it could disturb."""
     if there(index_of(place) + ".lock"):
         return "git is at work: index.lock is there"
-    operation = under_way(place)
+    operation = under_way(place.common)
     if operation and resize:
         return f"{operation} is under way"
     if (resize or operation) and abs(now - changed_at(place)) < QUIET_FOR:
         return "git has just been at work"
     return ""
-
-
-def under_way(place: places.Place) -> str:
-    return next((what for leaf, what in OPERATIONS.items() if there(f"{place.common}/{leaf}")), "")
 
 
 def changed_at(place: places.Place) -> float:
@@ -44,14 +37,6 @@ def changed_at(place: places.Place) -> float:
         return disk.lstat(index_of(place)).st_mtime
     except OSError:
         return 0.0
-
-
-def there(path: str) -> bool:
-    try:
-        disk.lstat(path)
-    except OSError:
-        return False
-    return True
 
 
 def copy_index(place: places.Place) -> tuple[str, Seen] | None:

@@ -7,17 +7,21 @@ import posix
 import time
 
 from ibstatus.errors import IbError, quoted
-from ibstatus.store import atomic, disk, locks, places
+from ibstatus.store import atomic, disk
 
 MARK = b"ib holds this for process "
 PATIENCE = 2.0
 PAUSE = 0.02
+# What lies in a git directory while git is in the middle of something there.
+OPERATIONS = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase or am",
+    "sequencer": "a cherry-pick or revert",
+}
 NO_LINKS = (1, 18, 31, 38, 95)  # EPERM, EXDEV, EMLINK, ENOSYS, EOPNOTSUPP on Linux
-
-
-def turn(place: places.Place) -> locks.Lock:
-    """Only one of us at a time changes files of git. Taken last of all locks."""
-    return locks.Lock(place.lock("git"))
 
 
 class GitLock:
@@ -96,4 +100,17 @@ def recover(path: str) -> bool:
     if not is_ours(lock):
         return False
     atomic.forget(lock)
+    return True
+
+
+def under_way(git_dir: str) -> str:
+    """What git is in the middle of in the checkout of this git directory, or ''."""
+    return next((what for leaf, what in OPERATIONS.items() if there(f"{git_dir}/{leaf}")), "")
+
+
+def there(path: str) -> bool:
+    try:
+        disk.lstat(path)
+    except OSError:
+        return False
     return True

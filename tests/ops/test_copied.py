@@ -154,7 +154,7 @@ def test_checkouts_of_another_repository_are_not_ours(repo: places.Place, tmp_pa
     copy = copied(repo)
     before = state(tmp_path / "beside")
 
-    assert [one.path for one in git_checkouts.all_of(repo.root, repo.root) if one.ref == "refs/heads/side"]
+    assert [one.path for one in git_checkouts.all_of(repo.root, repo.root, repo.common) if one.ref == "refs/heads/side"]
     done = ib("merge", "a1", "--into", "side", "--force", cwd=copy.root)
 
     assert done.code == 0, done.err
@@ -415,8 +415,8 @@ mkdir {mnt}; mount --bind {root} {mnt}; cd {mnt}; echo mounted
 from ibstatus.drivers import git_checkouts, git_worktree
 from ibstatus.store import places
 at = places.find('{mnt}')
-print(sorted(one.path for one in git_checkouts.all_of(at.root, at.root)))
-print(bool(git_worktree.admin_of(at, '{beside}')))
+print(sorted(one.path for one in git_checkouts.all_of(at.root, at.root, at.common)))
+print(bool(git_worktree.admin_of(at.common, '{beside}')))
 "
 """
 

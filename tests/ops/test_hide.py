@@ -201,7 +201,7 @@ def test_a_conflict_stays_a_conflict(tracked: places.Place) -> None:
         ("", False, 1, False),
         ("index.lock", True, 60, True),
         ("index.lock", False, 60, True),
-        *((leaf, True, 60, True) for leaf in git_files.OPERATIONS),
+        *((leaf, True, 60, True) for leaf in git_lock.OPERATIONS),
         ("MERGE_HEAD", False, 60, False),
         ("rebase-merge", False, 1, True),
     ],

@@ -584,7 +584,7 @@ def test_the_drivers_know_every_checkout(repo: places.Place, agent: Agent, tmp_p
         path.unlink()
     gone.rmdir()
 
-    found = {one.path: one.ref for one in git_checkouts.all_of(repo.root, repo.root)}
+    found = {one.path: one.ref for one in git_checkouts.all_of(repo.root, repo.root, repo.common)}
 
     assert found == {repo.root: "refs/heads/main", str(worker): "refs/heads/agent/w", str(odd): ""}
     assert git_refs.head_of(str(odd)) == ""
