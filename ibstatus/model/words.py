@@ -10,6 +10,7 @@ WAKES = {"question": "question", "alert": "waiting", "complete": "complete"}
 USER = "user"
 PRIMARY = "user-claude"
 UNKNOWN = "unknown"
+COPIED = "copied"  # why a session ended that another repository has gone on with
 TO_PRIMARY = ("user-claude", "user")
 RESERVED = frozenset(("user", "user-claude", "system", "all", "unknown", "default"))
 

@@ -19,7 +19,7 @@ from ibstatus.ops.hook_status import guards, hooks, listener, trouble
 from ibstatus.ops.node import path_of
 from ibstatus.ops.node_health import claude_md, supervisor
 from ibstatus.rules import health
-from ibstatus.store import checkouts, checkup, disk, home, places, removal
+from ibstatus.store import checkouts, checkup, disk, founding, home, places, removal
 
 Check = Callable[[places.Place], Iterator[Finding]]
 
@@ -114,7 +114,7 @@ def folder(place: places.Place) -> Iterator[Finding]:
     if known == home.CURRENT:
         yield health.ok("folder", f"{place.home}, format {words.FORMAT}")
     elif number.isdigit() and int(number) > words.FORMAT:
-        yield Finding("fail", "folder", home.newer(number).message, home.newer(number).hint)
+        yield Finding("fail", "folder", founding.newer(number).message, founding.newer(number).hint)
     else:
         yield Finding("note", "folder", ".ittybitty is of an older tool; the next command takes it over", health.INIT)
 

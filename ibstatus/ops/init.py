@@ -1,12 +1,29 @@
 """init: make .ittybitty, or put right what is there."""
 
+import os
+import stat
+import time
 from shlex import quote
 
 from ibstatus.errors import IbError
 from ibstatus.model.records import Setup
 from ibstatus.ops import block, hide, hooks, node
 from ibstatus.rules import identity
-from ibstatus.store import checkouts, disk, displaced, exclude, founding, home, locks, places
+from ibstatus.store import (
+    arrays,
+    atomic,
+    checkouts,
+    cursors,
+    disk,
+    displaced,
+    exclude,
+    founding,
+    home,
+    locks,
+    places,
+    questions,
+    safety,
+)
 
 
 def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup:
@@ -20,7 +37,7 @@ def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup
     founding.settle(place, gitignore=gitignore)
     with locks.Lock(place.lock("setup")):
         founding.settle(place, gitignore=gitignore)  # an uninstall may have come in between
-        founding.mend(place)
+        mend(place)
         said, hidden = claude_md(place)
     hooks.remember()
     return Setup(
@@ -63,3 +80,43 @@ def notes(place: places.Place, taken_over: bool) -> list[str]:
     if not kept_out_by(place) and exclude.in_checkout(place):
         found.append(f"{exclude.path_of(place)} could not be written, so git shows .ittybitty as untracked")
     return found
+
+
+def mend(place: places.Place) -> None:
+    """What `ib init` puts right besides: safety copies that are gone or old, modes, leftovers of killed writers."""
+    with locks.Lock(place.lock("messages")):
+        keep_array(place, place.messages, "")
+    with locks.Lock(place.lock("questions")):
+        keep_array(place, place.questions, questions.KEY)
+    with locks.Lock(place.lock("queue")):
+        relink(place, place.queue)
+    for name in cursors.names(place):
+        relink(place, place.cursor(name))
+    for folder in ("", "/notify", "/notify/cursors"):
+        atomic.sweep(place.home + folder, time.time())
+        tighten(place.home + folder)
+
+
+def keep_array(place: places.Place, path: str, key: str) -> None:
+    """Only a file that can be read becomes the copy: a broken one must not push out the last good one."""
+    try:
+        data = disk.read_file(path)
+    except FileNotFoundError:
+        return
+    if arrays.parsed(data, key) is not None and safety.read_copy(place, path) != data:
+        safety.keep_copy(place, path, data)
+
+
+def relink(place: places.Place, path: str) -> None:
+    try:
+        safety.keep_link(place, path, disk.stat(path).st_ino)
+    except FileNotFoundError:
+        return
+
+
+def tighten(folder: str) -> None:
+    """Our own files lose what others may do with them."""
+    for leaf in disk.listdir(folder):
+        status = disk.lstat(f"{folder}/{leaf}")
+        if stat.S_ISREG(status.st_mode) and status.st_mode & founding.OPEN_TO_OTHERS and status.st_uid == os.geteuid():
+            disk.chmod(f"{folder}/{leaf}", stat.S_IMODE(status.st_mode) & ~founding.OPEN_TO_OTHERS)

@@ -18,6 +18,7 @@ from ibstatus.store import (
     disk,
     displaced,
     exclude,
+    founding,
     home,
     locks,
     operations,
@@ -41,7 +42,7 @@ def check(place: places.Place, caller: identity.Caller) -> None:
             f"{place.home} is a symlink, and nothing behind it will be deleted",
             hint=f"rm {quote(place.home)}, then run ib uninstall again",
         )
-    home.check_format(place)
+    founding.check_format(place)
     if not disk.exists(place.home):
         home.look(place)  # cleaned away: what its copy still holds must be counted and kept
     recover.everything(place)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from ibstatus.model import words
 from ibstatus.rules import ages, evidence, standing
 from ibstatus.rules.episodes import CRASHED
 
@@ -16,7 +17,6 @@ MEANING: dict[How, str] = {
     BEGIN: "begins with its task",
 }
 PAUSED = "paused"
-COPIED = "copied"
 BY_US = {PAUSED: "paused", "brought back": "brought back by undo, and not started since"}
 BY_SELF = ("left by /exit", "logged out")
 STARTS = ("trust", "resumed", "uncommitted")  # said of a session, not of a turn
@@ -138,7 +138,7 @@ def left_alone(seen: Facts) -> Left | None:
     ended = seen.meta.get("ended")
     if isinstance(ended, Mapping) and ended.get("why") == PAUSED:
         return Left(agent, PAUSED, f"ib resume {agent}")
-    if isinstance(ended, Mapping) and ended.get("why") == COPIED:
+    if isinstance(ended, Mapping) and ended.get("why") == words.COPIED:
         why = "copied with its repository, and not started here"
         return Left(agent, why, f"ib resume {agent}, which begins with its task once more")
     if seen.heard.stopped:

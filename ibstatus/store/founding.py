@@ -6,33 +6,31 @@ import time
 from shlex import quote
 
 from ibstatus.errors import IbError, refused
+from ibstatus.model import words
 from ibstatus.store import (
     agents,
-    arrays,
     atomic,
     checkouts,
-    cursors,
     disk,
     exclude,
-    home,
     locks,
     moving,
     parting,
     places,
-    questions,
     safety,
     touched,
 )
 
 FOLDERS = ("", "/locks", "/ids", "/notify", "/notify/cursors", "/notify/bells", "/spool")
 OPEN_TO_OTHERS = 0o077
+CURRENT = b"%d\n" % words.FORMAT
 
 
 def settle(place: places.Place, *, gitignore: bool = False) -> None:
     """Under the init lock: format checked, folders and identity made or restored. Safe to run again at any time."""
     if place.agent and not disk.exists(place.home):
         raise IbError("This agent's repository has lost its .ittybitty folder", hint="run ib init in the main checkout")
-    home.check_format(place)
+    check_format(place)
     if not disk.exists(place.common):
         raise IbError(f"There is no repository in {place.root} any more", cause=f"{place.common} is gone")
     try:
@@ -45,6 +43,20 @@ def settle(place: places.Place, *, gitignore: bool = False) -> None:
             make(place, gitignore)
     except OSError as error:
         raise refused(f"make {place.home}", error) from error
+
+
+def check_format(place: places.Place) -> None:
+    """Refuse what a newer ib has written."""
+    text = (touched.content(place.version) or b"").decode("ascii", "replace").strip()
+    if text.isdigit() and int(text) > words.FORMAT:
+        raise newer(text)
+
+
+def newer(number: str) -> IbError:
+    return IbError(
+        f"This repository's .ittybitty has format {number}, and this ib knows up to {words.FORMAT}",
+        hint="bring ib up to date: pipx upgrade ibstatus",
+    )
 
 
 def make(place: places.Place, gitignore: bool) -> None:
@@ -60,8 +72,8 @@ def make(place: places.Place, gitignore: bool) -> None:
     restore_cursors(place)
     agents.restore(place)
     note_root(place)
-    atomic.put(place.safe + "/version", home.CURRENT)
-    atomic.put(place.version, home.CURRENT)  # last: until it stands, the next command does all this again
+    atomic.put(place.safe + "/version", CURRENT)
+    atomic.put(place.version, CURRENT)  # last: until it stands, the next command does all this again
 
 
 def arrive(place: places.Place) -> None:
@@ -205,43 +217,3 @@ def restore_cursors(place: places.Place) -> None:
     for name in known:
         if not name.endswith(".ib-tmp") and not disk.exists(place.cursor(name)):
             safety.restore(place, place.cursor(name))
-
-
-def mend(place: places.Place) -> None:
-    """What `ib init` puts right besides: safety copies that are gone or old, modes, leftovers of killed writers."""
-    with locks.Lock(place.lock("messages")):
-        keep_array(place, place.messages, "")
-    with locks.Lock(place.lock("questions")):
-        keep_array(place, place.questions, questions.KEY)
-    with locks.Lock(place.lock("queue")):
-        relink(place, place.queue)
-    for name in cursors.names(place):
-        relink(place, place.cursor(name))
-    for folder in ("", "/notify", "/notify/cursors"):
-        atomic.sweep(place.home + folder, time.time())
-        tighten(place.home + folder)
-
-
-def keep_array(place: places.Place, path: str, key: str) -> None:
-    """Only a file that can be read becomes the copy: a broken one must not push out the last good one."""
-    try:
-        data = disk.read_file(path)
-    except FileNotFoundError:
-        return
-    if arrays.parsed(data, key) is not None and safety.read_copy(place, path) != data:
-        safety.keep_copy(place, path, data)
-
-
-def relink(place: places.Place, path: str) -> None:
-    try:
-        safety.keep_link(place, path, disk.stat(path).st_ino)
-    except FileNotFoundError:
-        return
-
-
-def tighten(folder: str) -> None:
-    """Our own files lose what others may do with them."""
-    for leaf in disk.listdir(folder):
-        status = disk.lstat(f"{folder}/{leaf}")
-        if stat.S_ISREG(status.st_mode) and status.st_mode & OPEN_TO_OTHERS and status.st_uid == os.geteuid():
-            disk.chmod(f"{folder}/{leaf}", stat.S_IMODE(status.st_mode) & ~OPEN_TO_OTHERS)

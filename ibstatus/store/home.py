@@ -1,6 +1,5 @@
 """`.ittybitty/` itself: is it there, and is it of a format that we understand?"""
 
-from ibstatus.errors import IbError
 from ibstatus.model import words
 from ibstatus.store import disk, places
 
@@ -13,13 +12,6 @@ def format_of(place: places.Place) -> bytes:
         return disk.read_file(place.version)
     except (FileNotFoundError, NotADirectoryError):
         return b""
-
-
-def check_format(place: places.Place) -> None:
-    """Refuse what a newer ib has written."""
-    text = format_of(place).decode("ascii", "replace").strip()
-    if text.isdigit() and int(text) > words.FORMAT:
-        raise newer(text)
 
 
 def enter(place: places.Place) -> None:
@@ -57,10 +49,3 @@ def look(place: places.Place) -> bool:
 def is_kept(place: places.Place) -> bool:
     """Is there a copy of what `git clean` may take away? This repository uses ib, then."""
     return disk.exists(place.safe + "/version")
-
-
-def newer(found: str) -> IbError:
-    return IbError(
-        f"This repository's .ittybitty has format {found}, and this ib knows up to {words.FORMAT}",
-        hint="bring ib up to date: pipx upgrade ibstatus",
-    )

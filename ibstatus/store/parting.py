@@ -8,8 +8,9 @@ import time
 import uuid
 from typing import Any
 
-from ibstatus.rules import lines, recovery
-from ibstatus.store import agents, atomic, board_mark, disk, meta, moving, operations, places, tokens, undo_log
+from ibstatus.model import words
+from ibstatus.rules import lines
+from ibstatus.store import agents, atomic, board_mark, disk, meta, moving, operations, places, tokens
 
 
 def follow(place: places.Place, other: str) -> None:
@@ -27,8 +28,8 @@ def part(place: places.Place, other: str, former: str, ident: str) -> None:
         board_mark.note_former(place, former)
         mend_operations(place, other)
         mend_worktrees(place, other)
-        for name in moving.names_in(place.safe + "/undo"):
-            part_removed(place, other, f"{undo_log.folder(place, name)}/{undo_log.AGENT}", ident)
+        for name in moving.names_in(place.safe + "/undo"):  # see undo_log, which stands above this module
+            part_removed(place, other, f"{place.safe}/undo/{name}/agent", ident)
     for agent in agents.all_ids(place):
         part_agent(place, other, agent, ident)
 
@@ -82,7 +83,7 @@ def parted(place: places.Place, other: str, agent: str, known: dict[str, Any], i
 def ended(known: object) -> dict[str, Any]:
     """It has no session here, and nothing has cut it off."""
     before = known if isinstance(known, dict) else {"code": None, "at": time.time()}
-    return {**before, "why": before.get("why") or recovery.COPIED}
+    return {**before, "why": before.get("why") or words.COPIED}
 
 
 def marked(place: places.Place, other: str, known: dict[str, Any]) -> dict[str, Any]:

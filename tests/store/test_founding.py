@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import IbError
+from ibstatus.ops import init
 from ibstatus.store import agents, arrays, exclude, founding, home, meta, places, removal, tokens, touched
 from tests.conftest import Done, git, make_agent, make_repo
 from tests.faults import Faults
@@ -41,7 +42,7 @@ def test_once_more_changes_nothing(repo: places.Place) -> None:
     founding.settle(repo)
     before = {path: bytes_of(path) for path in (repo.repo_id, exclude.path_of(repo), repo.version)}
     founding.settle(repo)
-    founding.mend(repo)
+    init.mend(repo)
     assert before == {path: bytes_of(path) for path in before}
 
 
