@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import psutil
 
-from ibstatus.drivers import own_processes, processes
+from ibstatus.drivers import processes
 from ibstatus.rules import process_text
 
 PATIENCE = 2.0
@@ -74,7 +74,7 @@ def words_of(process: psutil.Process) -> list[str]:
 
 def terminal_of(process: psutil.Process) -> str:
     try:
-        return own_processes.terminal_of(process)
+        return processes.terminal_of(process)
     except psutil.Error:
         return ""
 

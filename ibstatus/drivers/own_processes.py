@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import psutil
 
-from ibstatus.drivers import processes
+from ibstatus.drivers import ending, processes
 from ibstatus.rules.process_text import Process, line_in
 
 FIRST = 1  # of a container: none that anybody would miss here
-PTS = 136
 ID, TOKEN = "IB_AGENT_ID", "IB_AGENT_TOKEN"
 
 
@@ -50,20 +49,8 @@ def told(process: psutil.Process, env: dict[str, str]) -> Process:
         agent=env.get(ID, ""),
         token=env.get(TOKEN, ""),
         cwd=folder_of(process),
-        terminal=terminal_of(process),
+        terminal=processes.terminal_of(process),
     )
-
-
-def terminal_of(process: psutil.Process) -> str:
-    """'' when it has none. psutil finds only terminals that were there when it looked for the first time."""
-    try:
-        with open(f"/proc/{process.pid}/stat", "rb") as file:
-            number = int(file.read().rpartition(b")")[2].split()[4])
-    except (OSError, ValueError, IndexError):
-        return process.terminal() or ""
-    if not number:
-        return ""
-    return f"/dev/pts/{os.minor(number)}" if os.major(number) == PTS else process.terminal() or f"terminal {number}"
 
 
 def folder_of(process: psutil.Process) -> str:
@@ -92,8 +79,6 @@ def end_lines(socket: str, watch: str, sessions: Container[str]) -> bool:
 
 def end(pid: int, started: float) -> bool:
     """TERM, then KILL; nobody who was given the number since."""
-    from ibstatus.drivers import ending
-
     try:
         process = psutil.Process(pid)
         if abs(process.create_time() - started) > 0.01:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import psutil
 
+PTS = 136  # major number of pseudo terminals
 FOREIGN = ("TMUX", "CLAUDE", "ANTHROPIC", "IB_", "_IB_", "GIT_")
 
 
@@ -52,3 +53,15 @@ def apart(home: str) -> dict[str, str]:
     who = {"NAME": "ib demo", "EMAIL": "demo@example.invalid"}
     names = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
     return {**kept, **names, "HOME": home, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+def terminal_of(process: "psutil.Process") -> str:
+    """'' when it has none. psutil finds only terminals that were there when it looked for the first time."""
+    try:
+        with open(f"/proc/{process.pid}/stat", "rb") as file:
+            number = int(file.read().rpartition(b")")[2].split()[4])
+    except (OSError, ValueError, IndexError):
+        return process.terminal() or ""
+    if not number:
+        return ""
+    return f"/dev/pts/{os.minor(number)}" if os.major(number) == PTS else process.terminal() or f"terminal {number}"

@@ -12,7 +12,7 @@ import pytest
 from ibstatus.ops.simulation import clocked, plan, promises, reading, truth
 from ibstatus.ops.simulation.clock import Clock
 from ibstatus.ops.simulation.records import Episode, Limit, Notice, Record, Sent, Wrong
-from ibstatus.ops.simulation.world import processes_in
+from ibstatus.ops.simulation.watcher import processes_in
 from ibstatus.store import home, inbox, places
 from ibstatus.store import notices as queued
 from tests.conftest import make_agent

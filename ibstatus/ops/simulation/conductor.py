@@ -10,7 +10,8 @@ from ibstatus.ops.simulation import ending, reading, truth
 from ibstatus.ops.simulation.plan import FATES, REMOVALS, Act, Moment
 from ibstatus.ops.simulation.records import Record
 from ibstatus.ops.simulation.settling import LOOK, MINUTE, Settling
-from ibstatus.ops.simulation.world import PRIMARY, signalled
+from ibstatus.ops.simulation.watcher import signalled
+from ibstatus.ops.simulation.world import PRIMARY
 from ibstatus.store import rungs
 
 HANDS = 6  # acts side by side

@@ -3,7 +3,7 @@
 import os
 import time
 
-from ibstatus.ops.simulation import plan, world
+from ibstatus.ops.simulation import plan, watcher, world
 from ibstatus.ops.simulation.records import Record
 
 GONE_WITHIN = 5.0
@@ -64,7 +64,7 @@ def orphans(there: world.World, gone: list[str]) -> list[str]:
 
 
 def left(there: world.World, gone: list[str]) -> list[str]:
-    sessions = there.tried("tmux", "-L", world.SOCKET, "list-sessions", "-F", "#{session_name}").out.split()
+    sessions = there.tried("tmux", "-L", watcher.SOCKET, "list-sessions", "-F", "#{session_name}").out.split()
     found = [f"the tmux session {name}" for name in sessions if any(name.endswith(f"-{who}") for who in gone)]
     for pid, words in there.processes():
         try:

@@ -3,10 +3,18 @@
 argv: FOLDER; on stdin, `done` from one that has cleared up by itself.
 """
 
+import os
+import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+
+from ibstatus.drivers import processes
 
 DONE = b"done"
+SOCKET = "ib"
+ROUNDS = 3  # what is killed may have started something meanwhile
 
 
 def beside(folder: str) -> "subprocess.Popen[bytes]":
@@ -26,10 +34,46 @@ def dismiss(watching: "subprocess.Popen[bytes]") -> None:
 
 
 def main(folder: str) -> None:
-    from ibstatus.ops.simulation import world
-
     if sys.stdin.buffer.read() != DONE:
-        world.clear(folder)
+        clear(folder)
+
+
+def clear(folder: str, *, keep: bool = False) -> None:
+    """All that runs there, and the files."""
+    for socket in (SOCKET, "sim"):
+        try:
+            processes.run(["tmux", "-L", socket, "kill-server"], "/", {**os.environ, "TMUX_TMPDIR": folder + "/tmux"})
+        except OSError:
+            pass
+    for _ in range(ROUNDS):
+        for pid, _ in list(processes_in(folder)):
+            signalled(pid, signal.SIGKILL)
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def processes_in(folder: str) -> Iterator[tuple[int, list[str]]]:
+    """Every process that runs in this world, by its environment."""
+    mark = f"={folder}/".encode()
+    for leaf in os.listdir("/proc"):
+        if not leaf.isdigit() or int(leaf) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{leaf}/environ", "rb") as file:
+                inside = mark in file.read()
+            with open(f"/proc/{leaf}/cmdline", "rb") as file:
+                words = [os.fsdecode(word) for word in file.read().split(b"\0")]
+        except OSError:
+            continue
+        if inside and any(words):
+            yield int(leaf), words
+
+
+def signalled(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return
 
 
 if __name__ == "__main__":

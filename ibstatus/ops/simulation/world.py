@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 import signal
 import sys
 import tempfile
@@ -14,11 +13,10 @@ from ibstatus.ops.simulation import clocked, watcher
 from ibstatus.ops.simulation.clock import Clock
 from ibstatus.store import places
 
-SOCKET, PRIMARY = "ib", "sim-primary"
+PRIMARY = "sim-primary"
 SESSION = "00000000-0000-4000-8000-000000000001"
 DISORDER = "repeat=0.1,swap=0.05,drop=0.02"
 MEMORY, DISK, ROOM = "/dev/shm", "/tmp", 1 << 30
-ROUNDS = 3  # what is killed may have started something meanwhile
 TEXT = "# Simulation\n\nTests run with make check.\n"
 PYTHON = """\
 #!/bin/sh
@@ -117,17 +115,17 @@ class World:
             raise IbError(f"The simulation stopped at: {shlex.join(argv)}", cause=(done.err or done.out).strip())
         return done.out
 
-    def keys(self, session: str, *names: str, socket: str = SOCKET) -> None:
+    def keys(self, session: str, *names: str, socket: str = watcher.SOCKET) -> None:
         self.tried("tmux", "-L", socket, "send-keys", "-t", f"={session}:", *names)
 
     def processes(self) -> Iterator[tuple[int, list[str]]]:
-        return processes_in(self.folder)
+        return watcher.processes_in(self.folder)
 
     def poke(self) -> None:
         """After a leap: whoever sleeps until a time looks at the clock. SIGCHLD means nothing to anybody else."""
         for pid, words in self.processes():
             if "ibstatus.fake_claude" in words:
-                signalled(pid, signal.SIGCHLD)
+                watcher.signalled(pid, signal.SIGCHLD)
         os.utime(self.place.messages) if os.path.exists(self.place.messages) else os.utime(self.place.home)
         os.utime(self.root + "/.ittybitty.json")
 
@@ -136,44 +134,6 @@ class World:
             daemon.stop(places.find(self.root))
         except IbError:
             pass  # it never became a repository
-        clear(self.folder, keep=keep)
+        watcher.clear(self.folder, keep=keep)
         self.clock.close()
         watcher.dismiss(self.watching)
-
-
-def clear(folder: str, *, keep: bool = False) -> None:
-    """All that runs there, and the files."""
-    for socket in (SOCKET, "sim"):
-        try:
-            processes.run(["tmux", "-L", socket, "kill-server"], "/", {**os.environ, "TMUX_TMPDIR": folder + "/tmux"})
-        except OSError:
-            pass
-    for _ in range(ROUNDS):
-        for pid, _ in list(processes_in(folder)):
-            signalled(pid, signal.SIGKILL)
-    if not keep:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def processes_in(folder: str) -> Iterator[tuple[int, list[str]]]:
-    """Every process that runs in this world, by its environment."""
-    mark = f"={folder}/".encode()
-    for leaf in os.listdir("/proc"):
-        if not leaf.isdigit() or int(leaf) == os.getpid():
-            continue
-        try:
-            with open(f"/proc/{leaf}/environ", "rb") as file:
-                inside = mark in file.read()
-            with open(f"/proc/{leaf}/cmdline", "rb") as file:
-                words = [os.fsdecode(word) for word in file.read().split(b"\0")]
-        except OSError:
-            continue
-        if inside and any(words):
-            yield int(leaf), words
-
-
-def signalled(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except OSError:
-        return
