@@ -19,7 +19,7 @@ def agent(place: places.Place) -> str:
     """An agent with the rules that all have; its worktree."""
     folder = Path(place.agent_dir(NAME))
     (folder / "repo/src").mkdir(parents=True)
-    tokens.make(place, NAME)
+    tokens.make(place.token(NAME))
     (folder / "meta.json").write_text(json.dumps({"id": NAME, "worker": True}))
     allow = [
         "Read",
@@ -56,7 +56,11 @@ def measure() -> list[Row]:
     guard = hook("agent-path", NAME)
     with repository() as place:
         tree = agent(place)
-        session = {"CLAUDE_PROJECT_DIR": tree, "IB_AGENT_ID": NAME, "IB_AGENT_TOKEN": tokens.of(place, NAME).decode()}
+        session = {
+            "CLAUDE_PROJECT_DIR": tree,
+            "IB_AGENT_ID": NAME,
+            "IB_AGENT_TOKEN": tokens.of(place.token(NAME)).decode(),
+        }
         os.environ.update(session)
         floor = counted([*ISOLATED, "-c", "pass"], b"", tree)
         read = payload(tree, "Read", {"file_path": tree + "/src/app.ts"})

@@ -19,7 +19,7 @@ from ibstatus.ops.hook_status import guards, hooks, listener, trouble
 from ibstatus.ops.node import path_of
 from ibstatus.ops.node_health import claude_md, supervisor
 from ibstatus.rules import health
-from ibstatus.store import checkouts, checkup, disk, founding, home, places, removal
+from ibstatus.store import checkup, disk, founding, home, places, removal
 
 Check = Callable[[places.Place], Iterator[Finding]]
 
@@ -162,7 +162,7 @@ def repo_id(place: places.Place) -> Iterator[Finding]:
 
 
 def sharing(place: places.Place) -> Iterator[Finding]:
-    yield health.shared(place.home, checkouts.sharers(place))
+    yield health.shared(place.home, founding.sharers(place))
 
 
 def git_ignore(place: places.Place) -> Iterator[Finding]:

@@ -12,7 +12,6 @@ from ibstatus.rules import identity
 from ibstatus.store import (
     arrays,
     atomic,
-    checkouts,
     cursors,
     disk,
     displaced,
@@ -74,7 +73,7 @@ def kept_out_by(place: places.Place) -> str:
 
 def notes(place: places.Place, taken_over: bool) -> list[str]:
     found = ["what an older tool left in .ittybitty was taken over"] if taken_over else []
-    shared = checkouts.sharers(place)
+    shared = founding.sharers(place)
     if shared:
         found.append(f"{place.home} is shared with {', '.join(shared)}: their agents and messages are mixed with yours")
     if not kept_out_by(place) and exclude.in_checkout(place):

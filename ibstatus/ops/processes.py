@@ -64,7 +64,7 @@ def end_clients(place: places.Place, agent: str) -> None:
 
 
 def home_of(place: places.Place) -> Home:
-    known = {record.id: tokens.of(place, record.id).decode("ascii", "replace") for record in fleet.records(place)}
+    known = {record.id: tokens.of(place.token(record.id)).decode("ascii", "replace") for record in fleet.records(place)}
     for record in undo_log.all_of(place):
         path = f"{undo_log.folder(place, record.name)}/{undo_log.AGENT}/token"
         known.setdefault(record.agent, token_in(path))

@@ -32,8 +32,8 @@ def last_line(text: str) -> str:
 def write_files(place: places.Place, agent: str) -> None:
     """Everything that the session needs, written where the agent cannot write."""
     known = meta.read(place, agent)
-    if not disk.exists(tokens.path_of(place, agent)):
-        tokens.make(place, agent)
+    if not disk.exists(place.token(agent)):
+        tokens.make(place.token(agent))
     write_prompt(place, agent, known)
     write_script(place, agent, known)
 

@@ -13,7 +13,6 @@ from ibstatus.rules import identity
 from ibstatus.rules.removal_text import counted
 from ibstatus.store import (
     agents,
-    checkouts,
     checkup,
     disk,
     displaced,
@@ -62,7 +61,7 @@ def check(place: places.Place, caller: identity.Caller) -> None:
             f"Somebody listens here: {', '.join(waiting)}",
             hint=f"kill {' '.join(pids)}" if pids else "end every ib listen first",
         )
-    shared = checkouts.sharers(place)
+    shared = founding.sharers(place)
     if shared:
         raise IbError(
             f"{place.home} also belongs to {', '.join(shared)}",

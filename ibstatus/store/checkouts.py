@@ -1,20 +1,17 @@
 """Main checkouts whose git directory is not called `.git`: submodules, separate git dirs, bare repositories."""
 
-from ibstatus.store import disk, places
+from ibstatus.store import disk
 
 ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
 
 
-def main_of(common: str) -> str:
-    """core.worktree (a submodule); else what we wrote down at init; else the directory that holds the common dir."""
+def configured_root(common: str) -> str:
+    """core.worktree, which a submodule has, as it stands there; '' without one."""
     for config in ("/config.worktree", "/config"):
         work_tree = configured_worktree(common + config)
         if work_tree:
-            return work_tree if work_tree.startswith("/") else places.normal(f"{common}/{work_tree}")
-    noted = noted_root(common)
-    if noted and places.pointed(noted + "/.git", noted) == common:  # not when all was copied or moved
-        return noted
-    return common.rpartition("/")[0] or "/"
+            return work_tree
+    return ""
 
 
 def noted_root(common: str) -> str:
@@ -23,18 +20,6 @@ def noted_root(common: str) -> str:
         return disk.read_file(common + "/ib/root").decode("utf-8", "surrogateescape").removesuffix("\n")
     except OSError:
         return ""
-
-
-def sharers(place: places.Place) -> list[str]:
-    """Other git directories that use this very .ittybitty: bare repositories beside each other."""
-    if disk.exists(place.root + "/.git"):
-        return []
-    found = []
-    for leaf in sorted(disk.listdir(place.root)):
-        other = f"{place.root}/{leaf}"
-        if other != place.common and noted_root(other) == place.root:
-            found.append(other)
-    return found
 
 
 def configured_worktree(config: str) -> str:

@@ -217,3 +217,15 @@ def restore_cursors(place: places.Place) -> None:
     for name in known:
         if not name.endswith(".ib-tmp") and not disk.exists(place.cursor(name)):
             safety.restore(place, place.cursor(name))
+
+
+def sharers(place: places.Place) -> list[str]:
+    """Other git directories that use this very .ittybitty: bare repositories beside each other."""
+    if disk.exists(place.root + "/.git"):
+        return []
+    found = []
+    for leaf in sorted(disk.listdir(place.root)):
+        other = f"{place.root}/{leaf}"
+        if other != place.common and checkouts.noted_root(other) == place.root:
+            found.append(other)
+    return found

@@ -53,8 +53,8 @@ def part_agent(place: places.Place, other: str, agent: str, ident: str) -> None:
     known = meta.read(place, agent)
     if known:
         meta.write(place, agent, parted(place, other, agent, known, ident))
-    if disk.exists(tokens.path_of(place, agent)):
-        tokens.renew(tokens.path_of(place, agent))
+    if disk.exists(place.token(agent)):
+        tokens.renew(place.token(agent))
         agents.keep(place, agent)
 
 

@@ -121,8 +121,8 @@ def here() -> Place:
     if place.agent or b"IB_AGENT_TOKEN" in posix.environ or b"IB_AGENT_ID" in posix.environ:
         from ibstatus.store import tokens
 
-        bearer = tokens.bearer(place)
-        place.proven = bool(bearer) or not tokens.of(place, place.agent)
+        bearer = tokens.bearer(place.token)
+        place.proven = bool(bearer) or not tokens.of(place.token(place.agent))
         place.agent = bearer or place.agent
         place.stranger = not place.agent and tokens.claimed()
     return place
@@ -181,12 +181,17 @@ def common_of(git_dir: str) -> str:
 
 
 def main_checkout(common: str) -> str:
+    """core.worktree (a submodule); else what we wrote down at init; else the directory that holds the common dir."""
     folder, _, leaf = common.rpartition("/")
     if leaf == ".git":
         return folder or "/"
     from ibstatus.store import checkouts
 
-    return checkouts.main_of(common)
+    root = checkouts.configured_root(common)
+    if root:
+        return root if root.startswith("/") else normal(f"{common}/{root}")
+    root = checkouts.noted_root(common)
+    return root if root and pointed(root + "/.git", root) == common else folder or "/"  # not when copied or moved
 
 
 def is_git_dir(folder: str) -> bool:

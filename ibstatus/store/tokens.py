@@ -3,18 +3,18 @@
 import posix
 
 from ibstatus.rules import names
-from ibstatus.store import disk, places
+from ibstatus.store import disk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ID, TOKEN = b"IB_AGENT_ID", b"IB_AGENT_TOKEN"
 LONGEST = 200
 
 
-def path_of(place: places.Place, agent: str) -> str:
-    return place.token(agent)
-
-
-def make(place: places.Place, agent: str) -> None:
-    fd = disk.open(path_of(place, agent), disk.O_WRONLY | disk.O_CREAT | disk.O_EXCL | disk.O_CLOEXEC, 0o600)
+def make(path: str) -> None:
+    fd = disk.open(path, disk.O_WRONLY | disk.O_CREAT | disk.O_EXCL | disk.O_CLOEXEC, 0o600)
     try:
         disk.write_all(fd, fresh())
     finally:
@@ -32,10 +32,10 @@ def fresh() -> bytes:
     return posix.urandom(16).hex().encode() + b"\n"
 
 
-def of(place: places.Place, agent: str) -> bytes:
+def of(path: str) -> bytes:
     """b'' for an agent without one: made by hand, or by an older tool."""
     try:
-        return disk.read_ours(path_of(place, agent), LONGEST).strip()
+        return disk.read_ours(path, LONGEST).strip()
     except OSError:
         return b""
 
@@ -45,9 +45,9 @@ def claimed() -> bool:
     return TOKEN in posix.environ or (ID in posix.environ and b"CLAUDECODE" in posix.environ)
 
 
-def bearer(place: places.Place) -> str:
-    """The agent whose token this process carries; '' when it carries none that is right here."""
+def bearer(path_of: "Callable[[str], str]") -> str:
+    """The agent whose token this process carries; '' when it carries none that is right where `path_of` has them."""
     agent = posix.environ.get(ID, b"").decode("ascii", "replace")
     carried = posix.environ.get(TOKEN, b"")
-    fine = carried and names.is_agent_id(agent) and of(place, agent) == carried
+    fine = carried and names.is_agent_id(agent) and of(path_of(agent)) == carried
     return agent if fine else ""

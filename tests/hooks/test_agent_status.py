@@ -58,8 +58,11 @@ def test_an_agents_turn(entered: places.Place, worker: str) -> None:
 def test_a_session_that_has_outlived_its_repository_does_not_speak_for_the_next_of_its_name(
     entered: places.Place, worker: str, token: str, heard: bool
 ) -> None:
-    tokens.make(entered, worker)
-    env = {"IB_AGENT_ID": worker, "IB_AGENT_TOKEN": tokens.of(entered, worker).decode() if heard and token else token}
+    tokens.make(entered.token(worker))
+    env = {
+        "IB_AGENT_ID": worker,
+        "IB_AGENT_TOKEN": tokens.of(entered.token(worker)).decode() if heard and token else token,
+    }
     project = entered.agent_dir(worker) + "/repo"
 
     run_hook(entered, "agent-status", recorded("Stop"), worker, project=project, **env)

@@ -21,12 +21,12 @@ def family(repo):
         make_agent(repo, name, above)
         meta = Path(repo.agent_dir(name), "meta.json")
         meta.write_text(json.dumps({**json.loads(meta.read_text()), "worker": name.startswith("w")}))
-        tokens.make(repo, name)
+        tokens.make(repo.token(name))
     return repo
 
 
 def carried(repo, name: str) -> dict[str, str]:
-    return {**CLAUDE, "IB_AGENT_ID": name, "IB_AGENT_TOKEN": tokens.of(repo, name).decode()}
+    return {**CLAUDE, "IB_AGENT_ID": name, "IB_AGENT_TOKEN": tokens.of(repo.token(name)).decode()}
 
 
 def at(repo, name: str) -> str:
@@ -123,7 +123,7 @@ def other(tmp_path):
     place = places.find(str(root))
     home.enter(place)
     make_agent(place, "victim", None)
-    tokens.make(place, "victim")
+    tokens.make(place.token("victim"))
     return place
 
 

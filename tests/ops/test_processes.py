@@ -36,7 +36,7 @@ def begun() -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
 def test_what_survived_its_client_is_shown_and_ended_and_nothing_else(ib, repo, tmux, fake_claude, begun) -> None:
     assert ib("new-agent", "--name", "w", "Task\n> wait").code == 0
     until(lambda: state(ib, "w") == "waiting")
-    token = tokens.of(repo, "w").decode()
+    token = tokens.of(repo.token("w")).decode()
     mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=token)
     namesake = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN="another repository's")
     known = {one["pid"]: one for one in ib("list", "--processes", "--json").json()}
@@ -64,7 +64,7 @@ def test_a_clock_that_was_set_back_makes_no_orphans(ib, repo, tmux, fake_claude,
     assert ib("new-agent", "--name", "w", "Task\n> wait").code == 0
     until(lambda: state(ib, "w") == "waiting")
     meta.change(repo, "w", started=time.time() + 3600)
-    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo, "w").decode())
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo.token("w")).decode())
 
     assert mine.pid in [own.pid for own in processes.find(repo).owned]
     assert processes.orphans(repo) == []
@@ -73,7 +73,7 @@ def test_a_clock_that_was_set_back_makes_no_orphans(ib, repo, tmux, fake_claude,
 def test_who_runs_a_launcher_by_hand_is_left_alone(repo: places.Place, tmux, agent) -> None:
     home.enter(repo)
     agent(repo, "w")
-    tokens.make(repo, "w")
+    tokens.make(repo.token("w"))
     meta.change(repo, "w", tmux_session="ittybitty-x-w")
     script = Path(repo.agent_dir("w"), "start.sh")
     script.write_text("sleep 600; exit\n")
@@ -94,9 +94,9 @@ def test_who_runs_a_launcher_by_hand_is_left_alone(repo: places.Place, tmux, age
 def test_one_that_is_no_orphan_any_more_is_not_ended(repo: places.Place, tmux, agent, begun) -> None:
     home.enter(repo)
     agent(repo, "w")
-    tokens.make(repo, "w")
+    tokens.make(repo.token("w"))
     meta.change(repo, "w", tmux_session="ittybitty-x-w")
-    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo, "w").decode())
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo.token("w")).decode())
     (own,) = processes.orphans(repo)
 
     with locks.Lock(operations.lock_of(repo, "w")), pytest.raises(IbError, match="no orphan any more"):
@@ -108,8 +108,8 @@ def test_one_that_is_no_orphan_any_more_is_not_ended(repo: places.Place, tmux, a
 def test_of_an_agent_that_was_killed(ib, repo: places.Place, tmux, agent, begun) -> None:
     home.enter(repo)
     agent(repo, "w")
-    tokens.make(repo, "w")
-    token = tokens.of(repo, "w").decode()
+    tokens.make(repo.token("w"))
+    token = tokens.of(repo.token("w")).decode()
     assert ib("kill", "w", "--force").code == 0
     mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=token)
 
@@ -123,9 +123,9 @@ def test_a_tmux_that_cannot_be_asked_makes_no_orphans(
 ) -> None:
     home.enter(repo)
     agent(repo, "w")
-    tokens.make(repo, "w")
+    tokens.make(repo.token("w"))
     meta.change(repo, "w", tmux_session="ittybitty-x-w")
-    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo, "w").decode())
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo.token("w")).decode())
     (tmp_path / "tmux").write_text("#!/bin/sh\necho strange >&2\nexit 3\n")
     (tmp_path / "tmux").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -137,8 +137,8 @@ def test_a_tmux_that_cannot_be_asked_makes_no_orphans(
 def test_an_agent_made_by_hand_lives_where_ib_cannot_see_it(repo: places.Place, tmux, agent, begun) -> None:
     home.enter(repo)
     agent(repo, "w")
-    tokens.make(repo, "w")
-    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo, "w").decode())
+    tokens.make(repo.token("w"))
+    mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo.token("w")).decode())
 
     assert [(own.pid, own.orphan) for own in processes.find(repo).owned] == [(mine.pid, False)]
 
@@ -146,8 +146,8 @@ def test_an_agent_made_by_hand_lives_where_ib_cannot_see_it(repo: places.Place, 
 def test_words_that_steer_a_terminal_are_shown_harmlessly(ib, repo: places.Place, tmux, agent, tmp_path: Path) -> None:
     home.enter(repo)
     agent(repo, "w")
-    tokens.make(repo, "w")
-    env = {**os.environ, "IB_AGENT_ID": "w", "IB_AGENT_TOKEN": tokens.of(repo, "w").decode()}
+    tokens.make(repo.token("w"))
+    env = {**os.environ, "IB_AGENT_ID": "w", "IB_AGENT_TOKEN": tokens.of(repo.token("w")).decode()}
     name = b"\x1b[2Jevil\nname\xff"
     with subprocess.Popen([name, "600"], executable="/bin/sleep", env=env) as process:
         until(lambda: process.pid in [own.pid for own in processes.find(repo).owned])

@@ -149,9 +149,9 @@ def test_the_first_command_in_a_copy_parts_it_from_the_agents_of_the_other(
     ib("init")
     make_agent(repo, "a1")
     meta.change(repo, "a1", tmux_session=f"ittybitty-{bytes_of(repo.repo_id).decode().strip()}-a1")
-    tokens.make(repo, "a1")
+    tokens.make(repo.token("a1"))
     agents.keep(repo, "a1")
-    before = meta.read(repo, "a1"), tokens.of(repo, "a1")
+    before = meta.read(repo, "a1"), tokens.of(repo.token("a1"))
     shutil.copytree(repo.root, tmp_path / "copy", symlinks=True)
     copy = places.find(str(tmp_path / "copy"))
 
@@ -160,11 +160,11 @@ def test_the_first_command_in_a_copy_parts_it_from_the_agents_of_the_other(
     ident = bytes_of(copy.repo_id).decode().strip()
     assert ident != bytes_of(repo.repo_id).decode().strip()
     assert meta.read(copy, "a1")["tmux_session"] == f"ittybitty-{ident}-a1"
-    assert tokens.of(copy, "a1") not in (b"", before[1])
-    assert os.path.samefile(tokens.path_of(copy, "a1"), copy.safe_copy(tokens.path_of(copy, "a1")))
-    assert (meta.read(repo, "a1"), tokens.of(repo, "a1")) == before
+    assert tokens.of(copy.token("a1")) not in (b"", before[1])
+    assert os.path.samefile(copy.token("a1"), copy.safe_copy(copy.token("a1")))
+    assert (meta.read(repo, "a1"), tokens.of(repo.token("a1"))) == before
     assert ib("gc", cwd=repo.root).code == 0
-    assert (meta.read(repo, "a1"), tokens.of(repo, "a1")) == before
+    assert (meta.read(repo, "a1"), tokens.of(repo.token("a1"))) == before
 
 
 def test_a_moved_repository_keeps_its_id(repo: places.Place, tmp_path: Path) -> None:
