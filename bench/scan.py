@@ -13,9 +13,9 @@ from pathlib import Path
 
 from bench.ground import Row, ib, repository
 from ibstatus.drivers.tmux_control import Connection
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
 from ibstatus.ops.sight import Target
-from ibstatus.rules.duties import Clock
 from ibstatus.store import places
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.panes import LIST

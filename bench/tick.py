@@ -10,8 +10,8 @@ import tracemalloc
 from bench.ground import Row, repository
 from bench.scan import clock, scanner_of, seconds, terminals
 from ibstatus.drivers.tmux_control import Connection
+from ibstatus.model.clock import Clock
 from ibstatus.ops.sight import Target
-from ibstatus.rules.duties import Clock
 from ibstatus.store import places
 from ibstatus.supervisor.panes import LIST
 

@@ -6,8 +6,7 @@ from ibstatus.drivers import clients
 from ibstatus.drivers.claude import transcript as files
 from ibstatus.rules import ages, evidence, transcript
 from ibstatus.rules.evidence import Evidence
-from ibstatus.rules.fleet import Told
-from ibstatus.rules.sights import Sight
+from ibstatus.rules.known import Sight, Told
 from ibstatus.store import places
 from ibstatus.store.fleet import Record
 

@@ -11,7 +11,8 @@ from ibstatus.drivers import daemon, tmux
 from ibstatus.model.records import Agent, Snapshot, Wake
 from ibstatus.ops import conversation, session, sight
 from ibstatus.rules import ages, fleet, stamps
-from ibstatus.rules.sights import AGAIN, Sight, after, is_unproven
+from ibstatus.rules.known import Known, Sight, Told
+from ibstatus.rules.sights import AGAIN, after, is_unproven
 from ibstatus.store import (
     disk,
     home,
@@ -66,7 +67,7 @@ def look(
 
 
 def looked(
-    place: places.Place, records: Sequence[files.Record], said: Mapping[str, fleet.Told], now: float
+    place: places.Place, records: Sequence[files.Record], said: Mapping[str, Told], now: float
 ) -> tuple[dict[str, Sight], float]:
     """A look of our own, and when it was made; at some a second one, for what counts only once it has held."""
     if not records:
@@ -82,7 +83,7 @@ def looked(
     return seen, now + AGAIN
 
 
-def judged(known: list[fleet.Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
+def judged(known: list[Known], before: Mapping[str, Agent], now: float) -> list[Agent]:
     """One agent whose evidence no rule can take is that agent's problem, nobody else's."""
     try:
         return fleet.fleet(known, before, now)
@@ -92,7 +93,7 @@ def judged(known: list[fleet.Known], before: Mapping[str, Agent], now: float) ->
         )
 
 
-def trouble(known: fleet.Known, now: float) -> str:
+def trouble(known: Known, now: float) -> str:
     try:
         fleet.fleet([known], {}, now)
     except Exception as error:
@@ -100,18 +101,18 @@ def trouble(known: fleet.Known, now: float) -> str:
     return ""
 
 
-def broken(known: fleet.Known, why: str) -> fleet.Known:
-    return fleet.Known(known.id, {"id": known.id}, None, None, why)
+def broken(known: Known, why: str) -> Known:
+    return Known(known.id, {"id": known.id}, None, None, why)
 
 
 def known_of(
-    record: files.Record, said: Mapping[str, fleet.Told], seen: Mapping[str, Sight], doubts: conversation.Reading
-) -> fleet.Known:
+    record: files.Record, said: Mapping[str, Told], seen: Mapping[str, Sight], doubts: conversation.Reading
+) -> Known:
     shown = seen.get(record.id)
     there = None if shown is None or shown.there is None else shown.there and not shown.dead
     told = said.get(record.id)
     also = doubts.where_in_doubt(record, told, shown)
-    return fleet.Known(record.id, record.meta, there, told, record.problem, shown, also)
+    return Known(record.id, record.meta, there, told, record.problem, shown, also)
 
 
 def sessions(place: places.Place, records: list[files.Record]) -> dict[str, bool | None]:

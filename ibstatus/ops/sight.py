@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from ibstatus.drivers import clients, suspending, tmux
 from ibstatus.rules import sights
-from ibstatus.rules.fleet import Told, is_young
+from ibstatus.rules.fleet import is_young
+from ibstatus.rules.known import Sight, Told
 from ibstatus.rules.screen_rules import Rules
-from ibstatus.rules.sights import Sight
 from ibstatus.store import config, fleet, places
 from ibstatus.store.fleet import written_socket
 

@@ -10,8 +10,8 @@ from ibstatus.model.records import Agent
 from ibstatus.ops import conversation, sight, start
 from ibstatus.rules import blind, endings, evidence, fleet, sights, why_text
 from ibstatus.rules.evidence import Evidence, Verdict
+from ibstatus.rules.known import Known, Sight
 from ibstatus.rules.screen_rules import Rules
-from ibstatus.rules.sights import Sight
 from ibstatus.store import events, places, screen_rules, snapshot, states
 from ibstatus.store import fleet as records
 
@@ -26,7 +26,7 @@ def why(place: places.Place, agent: str) -> why_text.Why:
     seen = looked(target, screen_rules.of(place))._replace(suspended=False, gone=False)  # asked below, in full
     where = where_of(target, seen)
     also = (of_process(where.pid, seen, record.meta), conversation.tried(place, record))
-    known = endings.heeded(fleet.Known(agent, record.meta, seen.there, told, record.problem, seen, also))
+    known = endings.heeded(Known(agent, record.meta, seen.there, told, record.problem, seen, also))
     now = time.time()
     found = fleet.evidence_of(known, now)
     last = published(place, agent)

@@ -7,8 +7,7 @@ from ibstatus.rules.evidence import DIALOGS, HOOKS, SCREEN, Evidence, Verdict
 
 if TYPE_CHECKING:
     from ibstatus.model.records import Agent
-    from ibstatus.rules.fleet import Known
-    from ibstatus.rules.sights import Sight
+    from ibstatus.rules.known import Known, Sight
 
 UNSEEN = "tmux does not answer"
 MOMENT = 2.0  # seconds; for so long it is no more than a moment's trouble

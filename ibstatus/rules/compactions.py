@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ibstatus.rules import standing
 
 if TYPE_CHECKING:
-    from ibstatus.rules.fleet import Told
+    from ibstatus.rules.known import Told
 
 
 def resumed(said: "Told", before: "Told | None") -> "Told":

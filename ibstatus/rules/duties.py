@@ -3,21 +3,14 @@
 from collections.abc import Hashable
 from typing import NamedTuple
 
+from ibstatus.model.clock import Clock, has_slept
+
 APART = 30.0  # between two writes of the node
 QUIET = 2.0  # without a change, before what changed is written
 AGES_AFTER = 900.0
 LEAVE_AFTER = 60.0
 STUCK = 5  # times as long, when something still waits to be written
-SLEPT = 30.0
 NEVER = float("-inf")
-
-
-class Clock(NamedTuple):
-    """One look at the clocks: `mono` stands still while the machine sleeps, `boot` and `wall` go on."""
-
-    mono: float
-    boot: float
-    wall: float
 
 
 class Fleet(NamedTuple):
@@ -67,10 +60,6 @@ def due(fleet: Fleet, past: Past, now: Clock) -> tuple[Due, Past]:
     write = at is not None and now.mono >= at
     times = [time for time in (at, leave_at) if time is not None and time > now.mono]
     return Due(fleet.snapshot != past.published, write, leave, slept, min(times, default=None)), past
-
-
-def has_slept(before: Clock, now: Clock) -> bool:
-    return (now.boot - before.boot) - (now.mono - before.mono) > SLEPT
 
 
 def seen(fleet: Fleet, past: Past, now: Clock) -> Past:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ibstatus.rules import evidence, standing
 
 if TYPE_CHECKING:
-    from ibstatus.rules.fleet import Known, Told
+    from ibstatus.rules.known import Known, Told
 
 ALIVE = 10.0  # seconds after its end was noted; a session that is there and has a client then was begun by somebody
 

@@ -1,47 +1,18 @@
 """What is known of the agents → who there is, in which state, under whom."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from ibstatus.model.records import Agent
 from ibstatus.rules import ages, blind, endings, evidence
 from ibstatus.rules.evidence import Evidence, Verdict
-
-if TYPE_CHECKING:
-    from ibstatus.rules.sights import Sight
+from ibstatus.rules.known import Known, Sight, Told
 
 STATES = ("creating", "running", "compacting", "waiting", "complete", "rate_limited", "stopped", "unknown")
 STARTS_WITHIN = 60.0
 PROMPT = 60
 SAID, LONGEST = 300, 200
 TELLING = (evidence.SCREEN, evidence.PROCESS, evidence.TRANSCRIPT)  # whose notes say what the reason does not
-
-
-class Told(NamedTuple):
-    """What an agent's hooks said last of its state, and when. `said`: the end of what it said at the end of its turn;
-    `silent`: that was neither phrase. `since`: since when it is so, where a compaction came in between; `rest`: what
-    it comes back to when this one is over."""
-
-    state: str
-    reason: str
-    at: float
-    said: str = ""
-    silent: bool = False
-    since: float = 0.0
-    rest: "Told | None" = None
-
-
-class Known(NamedTuple):
-    """All evidence on one agent. `session`: is its tmux session there; None when tmux cannot be asked. `sight`: what
-    tmux and its screen show. `also`: evidence that is only asked for where the rest says nothing."""
-
-    id: str
-    meta: Mapping[str, Any]
-    session: bool | None
-    told: Told | None
-    problem: str = ""
-    sight: "Sight | None" = None
-    also: tuple[Evidence, ...] = ()
 
 
 def state_of(known: Known, now: float) -> Verdict:
@@ -79,14 +50,14 @@ def of_session(known: Known, now: float) -> Evidence:
     return Evidence(evidence.SESSION, "stopped", reason, at, seen, note)
 
 
-def of_gone(sight: "Sight | None") -> list[Evidence]:
+def of_gone(sight: Sight | None) -> list[Evidence]:
     """Not of one that was begun just now: its launcher is still alone."""
     if sight is None or not sight.there or sight.dead or not sight.gone:
         return []
     return [Evidence(evidence.PROCESS, "stopped", "", sight.seen, sight.seen, evidence.GONE)]
 
 
-def of_sight(sight: "Sight | None") -> list[Evidence]:
+def of_sight(sight: Sight | None) -> list[Evidence]:
     """What runs in the session, and what its screen shows. A screen that stands still has shown this all the time."""
     if sight is None or not sight.there or sight.dead:
         return []

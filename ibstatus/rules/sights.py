@@ -1,14 +1,12 @@
 """What tmux and the screen show of an agent, kept from look to look: since when, and when it is looked at again."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
 from ibstatus.rules import evidence
 from ibstatus.rules.blind import UNSEEN
-from ibstatus.rules.duties import Clock
-from ibstatus.rules.fleet import Told
-from ibstatus.rules.screen_states import Shown
+from ibstatus.rules.known import Sight, Told
 
 AGAIN = 0.35  # between two looks of a command, for one that is to hold (evidence.HELD)
 SOON = 0.4  # a screen that says something else than what is published is looked at again
@@ -21,22 +19,6 @@ SETTLED = 0.05  # tmux counts whole seconds: what changed within the second of a
 NOT_ASKED = UNSEEN
 STEP = 2.0  # by so much a clock that nobody sets does not drift
 MOVING = ("creating", "running", "compacting", "rate_limited", "unknown")
-
-
-class Sight(NamedTuple):
-    """`there`: is its session there (None: tmux could not be asked), `shown`: what its screen says, and since when
-    without a break (`at`), looked at last (`seen`), the screen itself changed last (`changed`); all wall clock.
-    `gone`: the session is there, but no client runs in it."""
-
-    there: bool | None
-    dead: bool = False
-    suspended: bool = False
-    shown: Shown | None = None
-    at: float = 0.0
-    seen: float = 0.0
-    changed: float = 0.0
-    note: str = ""
-    gone: bool = False
 
 
 def after(before: Sight | None, found: Sight, now: float) -> Sight:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from ibstatus.rules import compactions, fleet
+from ibstatus.rules.known import Told
 from ibstatus.store import disk, events, places, standing
 
 AHEAD = 2.0  # a word may be newer than the look that reads it, by as long as a look takes
@@ -15,9 +16,9 @@ class States:
         self.place = place
         self.inode = 0
         self.offset = 0
-        self.told: dict[str, fleet.Told] = {}
+        self.told: dict[str, Told] = {}
 
-    def catch_up(self, now: float | None = None, agents: Iterable[str] = ()) -> dict[str, fleet.Told]:
+    def catch_up(self, now: float | None = None, agents: Iterable[str] = ()) -> dict[str, Told]:
         """`now`: what comes from a future beyond it is from then on as old as this look. `agents`: those of whom the
         history tells nothing any more are asked for their own last word."""
         self.read_on()
@@ -32,7 +33,7 @@ class States:
     def recall(self, agent: str) -> None:
         last = standing.read(standing.path_of(self.place, agent, ""))
         if last.state in fleet.STATES:
-            self.told[agent] = fleet.Told(last.state, last.reason, last.at)
+            self.told[agent] = Told(last.state, last.reason, last.at)
 
     def read_on(self) -> None:
         try:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from ibstatus.errors import logged
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
-from ibstatus.rules.duties import Clock
 from ibstatus.store import places
 from ibstatus.supervisor.boarding import Boarding
 from ibstatus.supervisor.compacting import Compacting

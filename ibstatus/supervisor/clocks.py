@@ -2,7 +2,7 @@
 
 import time
 
-from ibstatus.rules.duties import Clock
+from ibstatus.model.clock import Clock
 
 BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 

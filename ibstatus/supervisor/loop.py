@@ -12,6 +12,7 @@ import ibstatus
 from ibstatus.drivers import daemon
 from ibstatus.drivers.ground import Ground
 from ibstatus.errors import IbError
+from ibstatus.model.clock import Clock, has_slept
 from ibstatus.model.records import Agent
 from ibstatus.rules import duties
 from ibstatus.store import config, home, locks, places, published, snapshot, spool
@@ -32,7 +33,7 @@ PROVEN_AFTER, PROOFS = published.TICK * 1.5, 3  # what we or others wrote during
 class Supervisor:
     """One a repository: it holds the lock for as long as it lives."""
 
-    def __init__(self, place: places.Place, lock: locks.Lock, log: Log, clock: Callable[[], duties.Clock]) -> None:
+    def __init__(self, place: places.Place, lock: locks.Lock, log: Log, clock: Callable[[], Clock]) -> None:
         self.place = place
         self.lock = lock
         self.log = log
@@ -90,8 +91,8 @@ class Supervisor:
             if now.mono >= scanner.again() and (self.has_slept(now) or scanner.tick(now)):
                 return
 
-    def has_slept(self, now: duties.Clock) -> bool:
-        return self.past.clock is not None and duties.has_slept(self.past.clock, now)
+    def has_slept(self, now: Clock) -> bool:
+        return self.past.clock is not None and has_slept(self.past.clock, now)
 
     def tried(self) -> float:
         """A round; one bad file must not end the supervisor, it is said and looked at again."""
@@ -141,7 +142,7 @@ class Supervisor:
             self.ended = "nobody needs it"
         return self.pause(due, now)
 
-    def care(self, agents: Sequence[Agent], now: duties.Clock, slept: bool) -> None:
+    def care(self, agents: Sequence[Agent], now: Clock, slept: bool) -> None:
         """One agent that it cannot care for must not keep the rest from being published."""
         try:
             self.caring.look(agents, now, slept=slept)
@@ -150,7 +151,7 @@ class Supervisor:
         else:
             self.log.complain("caring", "")
 
-    def pause(self, due: duties.Due, now: duties.Clock) -> float:
+    def pause(self, due: duties.Due, now: Clock) -> float:
         interval = float(config.value(self.place, "status_node.update_interval"))
         held = [now.mono + LOOK_AGAIN] if self.publisher.held else []
         held += [self.tidied + TIDY_EVERY] if self.missed else []
@@ -161,7 +162,7 @@ class Supervisor:
         times = [now.mono + interval, *held, *self.displaced[:1], *wanted]
         return max(0.0, min(times) - self.clock().mono)
 
-    def tidy(self, now: duties.Clock) -> None:
+    def tidy(self, now: Clock) -> None:
         gone = self.gone_without_a_word(now)
         if now.mono - self.tidied >= (LOOK_AGAIN if self.is_cleaned(now) else TIDY_EVERY) or gone - self.missed:
             self.tidied, self.missed = now.mono, gone
@@ -173,7 +174,7 @@ class Supervisor:
             for text in acting.look_at_displaced(self.place, now.wall):
                 self.log.say(text)
 
-    def gone_without_a_word(self, now: duties.Clock) -> set[str]:
+    def gone_without_a_word(self, now: Clock) -> set[str]:
         """Lately; to say how it was is a part of tidying that others wait for."""
         known = self.publisher.before.values()
         gone = [agent for agent in known if agent.state == "stopped" and not agent.reason]
@@ -199,12 +200,12 @@ class Supervisor:
         self.cleaned, self.tidied = self.clock().mono, duties.NEVER
         return ""
 
-    def is_cleaned(self, now: duties.Clock) -> bool:
+    def is_cleaned(self, now: Clock) -> bool:
         """Just now: a `git clean` that goes on takes some of what was put back already."""
         return now.mono - self.cleaned < TIDY_EVERY
 
 
-def supervise(place: places.Place, clock: Callable[[], duties.Clock] = clocks.now) -> str:
+def supervise(place: places.Place, clock: Callable[[], Clock] = clocks.now) -> str:
     """Run the supervisor here, to its end. '' when another one runs already; otherwise why it ended."""
     home.enter(place)
     lock = locks.Lock(place.lock(daemon.LOCK))

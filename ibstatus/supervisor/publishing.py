@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import msgspec
 
 import ibstatus
+from ibstatus.model.clock import Clock, has_slept
 from ibstatus.ops import conversation, fleet, sight
 from ibstatus.ops.node import NOTHING, Keeper
 from ibstatus.rules import duties, lines
 from ibstatus.rules import fleet as known
-from ibstatus.rules.sights import Sight, has_stepped
+from ibstatus.rules.known import Sight
+from ibstatus.rules.sights import has_stepped
 from ibstatus.store import fleet as files
 from ibstatus.store import places, snapshot, states
 from ibstatus.supervisor.log import Log
@@ -32,7 +34,7 @@ class Publisher:
         self.scanner = Scanner(place, log)
         self.reading = conversation.Reading(place)
 
-    def look(self, past: duties.Past, now: duties.Clock) -> tuple[fleet.Seen, duties.Fleet, duties.Past]:
+    def look(self, past: duties.Past, now: Clock) -> tuple[fleet.Seen, duties.Fleet, duties.Past]:
         """Everything once; the same reduced to what decides; and the past with what CLAUDE.md shows at this moment."""
         records = self.records.read()
         sights = self.scan(records, now, past.clock is not None and is_new_time(past.clock, now))
@@ -51,7 +53,7 @@ class Publisher:
         past = past._replace(shown=content, shown_questions=shown.questions, shown_ages=shown.ages)
         return seen, duties.Fleet(key_of(seen), *wanted, needed), past
 
-    def scan(self, records: Sequence[files.Record], now: duties.Clock, slept: bool) -> dict[str, Sight]:
+    def scan(self, records: Sequence[files.Record], now: Clock, slept: bool) -> dict[str, Sight]:
         """What the terminals show; asked again only where it is time, somebody is new, or the machine has slept."""
         self.scanner.aim(sight.targets(self.place, records, self.states.told), self.before)
         if slept:
@@ -60,19 +62,19 @@ class Publisher:
             self.scanner.tick(now)
         return self.scanner.confirmed()
 
-    def publish(self, seen: fleet.Seen, now: duties.Clock) -> None:
+    def publish(self, seen: fleet.Seen, now: Clock) -> None:
         self.seq += 1
         snapshot.write(self.place, fleet.snapshot_of(seen, self.seq, now.wall))
 
-    def write_node(self, seen: fleet.Seen, now: duties.Clock) -> bool:
+    def write_node(self, seen: fleet.Seen, now: Clock) -> bool:
         done = self.keeper.put(seen, now.wall)
         self.held = not done and not self.keeper.why
         return done
 
 
-def is_new_time(before: duties.Clock, now: duties.Clock) -> bool:
+def is_new_time(before: Clock, now: Clock) -> bool:
     """The machine has slept, or its clock was set."""
-    return duties.has_slept(before, now) or has_stepped(before, now)
+    return has_slept(before, now) or has_stepped(before, now)
 
 
 def key_of(seen: fleet.Seen) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 
 from ibstatus.drivers import suspending
 from ibstatus.drivers.tmux_control import Connection
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
 from ibstatus.ops.sight import Target, parsed
 from ibstatus.rules import blind, sights
-from ibstatus.rules.duties import Clock
 from ibstatus.rules.fleet import is_over, is_young
+from ibstatus.rules.known import Sight
 from ibstatus.rules.process_text import watch_of
-from ibstatus.rules.sights import Sight
 from ibstatus.store import places, screen_rules
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.panes import LIST, Seen, panes_of

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from ibstatus.ops import conversation
-from ibstatus.rules.fleet import Told
+from ibstatus.rules.known import Sight, Told
 from ibstatus.rules.screen_states import Shown
-from ibstatus.rules.sights import Sight
 from ibstatus.store.fleet import Record
 
 RAN = Told("running", "", 10.0)

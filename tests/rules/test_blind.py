@@ -2,8 +2,7 @@
 
 from ibstatus.model.records import Agent
 from ibstatus.rules import blind, evidence, fleet
-from ibstatus.rules.fleet import Known, Told
-from ibstatus.rules.sights import Sight
+from ibstatus.rules.known import Known, Sight, Told
 
 NOW = 2_000_000_000.0
 WAS = Agent("a", "waiting", "1m", "", reason="permission", since=NOW - 30, source=evidence.SCREEN, asks="Bash make")

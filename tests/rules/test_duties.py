@@ -2,8 +2,9 @@
 
 import pytest
 
+from ibstatus.model.clock import Clock
 from ibstatus.rules import duties
-from ibstatus.rules.duties import Clock, Fleet, Past
+from ibstatus.rules.duties import Fleet, Past
 
 
 class World:

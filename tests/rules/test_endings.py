@@ -3,9 +3,8 @@
 import pytest
 
 from ibstatus.rules import endings, evidence, fleet
-from ibstatus.rules.fleet import Known, Told
+from ibstatus.rules.known import Known, Sight, Told
 from ibstatus.rules.screen_states import Shown
-from ibstatus.rules.sights import Sight
 
 NOW = 1_700_000_000.0
 ENDED = NOW - 60

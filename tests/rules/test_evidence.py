@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from ibstatus.rules import compactions, confidence, evidence, fleet
 from ibstatus.rules.evidence import Evidence
-from ibstatus.rules.fleet import Known, Told
+from ibstatus.rules.known import Known, Sight, Told
 from ibstatus.rules.screen_states import Shown
-from ibstatus.rules.sights import Sight
 
 NOW = 1_800_000_000.0
 HOOK = NOW - 60  # when the hooks spoke last

@@ -5,9 +5,8 @@ import pytest
 
 from ibstatus.model.records import Agent
 from ibstatus.rules import compactions, evidence, fleet
-from ibstatus.rules.fleet import Known, Told
+from ibstatus.rules.known import Known, Sight, Told
 from ibstatus.rules.screen_states import Shown
-from ibstatus.rules.sights import Sight
 
 NOW = 1_700_000_000.0
 

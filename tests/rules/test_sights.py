@@ -2,12 +2,11 @@
 
 import pytest
 
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
 from ibstatus.rules import evidence, sights
-from ibstatus.rules.duties import Clock
-from ibstatus.rules.fleet import Told
+from ibstatus.rules.known import Sight, Told
 from ibstatus.rules.screen_states import Shown
-from ibstatus.rules.sights import Sight
 
 IDLE = Shown("waiting", "input", "prompt", idle=True)
 BUSY = Shown("running", rule="spinner")

@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from ibstatus.rules.fleet import Told
+from ibstatus.rules.known import Told
 from ibstatus.store import events, home, places, spool, states
 
 NOW = 1_800_000_000.0

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ibstatus.drivers import daemon, git_count
+from ibstatus.model.clock import Clock
 from ibstatus.ops import init
 from ibstatus.ops.node import path_of
 from ibstatus.rules import identity, markers, node
-from ibstatus.rules.duties import Clock
 from ibstatus.store import home, locks, places
 from ibstatus.supervisor import loop, noticing
 from ibstatus.supervisor.log import Log

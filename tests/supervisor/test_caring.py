@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
 from ibstatus.ops import attention, fleet, rouse
 from ibstatus.rules import nudges
-from ibstatus.rules.duties import Clock
 from ibstatus.store import episodes, inbox, places, states
 from ibstatus.supervisor import parking
 from ibstatus.supervisor.caring import Caring

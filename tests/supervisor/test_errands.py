@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.model.clock import Clock
 from ibstatus.ops import pause, recover
-from ibstatus.rules.duties import Clock
 from ibstatus.store import home, operations, places
 from ibstatus.supervisor import acting
 from ibstatus.supervisor.caring import Caring

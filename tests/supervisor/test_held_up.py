@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
 from ibstatus.ops import fleet
-from ibstatus.rules.duties import Clock
 from ibstatus.store import home, inbox, places
 from ibstatus.supervisor import parking
 from ibstatus.supervisor.caring import Caring

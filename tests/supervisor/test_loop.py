@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ibstatus.drivers import ground
+from ibstatus.model.clock import Clock
 from ibstatus.ops import init, node
 from ibstatus.ops.node import path_of
 from ibstatus.rules import duties
@@ -504,7 +505,7 @@ def test_after_news_the_snapshot_is_soon_one_that_can_be_relied_on(
     machine.look()
     look, event = machine.supervisor.publisher.look, {"kind": "agent.state", "who": "a", "state": "running"}
 
-    def right_after(past: duties.Past, now: duties.Clock) -> object:
+    def right_after(past: duties.Past, now: Clock) -> object:
         spool.note(repo, "a", machine.clock().wall, {**event, "reason": ""})
         return look(past, now)
 
@@ -520,7 +521,7 @@ def test_no_notice_is_older_than_what_it_tells(machine: Machine, monkeypatch: py
     supervisor = machine.supervisor
     look, walls = supervisor.publisher.look, []
 
-    def slowly(past: duties.Past, now: duties.Clock) -> object:
+    def slowly(past: duties.Past, now: Clock) -> object:
         machine.mono += 5
         return look(past, now)
 

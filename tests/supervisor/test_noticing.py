@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
 from ibstatus.rules import telling
-from ibstatus.rules.duties import Clock
 from ibstatus.store import episodes, home, inbox, messages, places, queue, ringing, tap
 from ibstatus.supervisor.caring import Caring
 from ibstatus.supervisor.log import Log

@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from ibstatus.errors import DiskError
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
 from ibstatus.rules import nudges
-from ibstatus.rules.duties import Clock
 from ibstatus.store import home, inbox, operations, places
 from ibstatus.supervisor.caring import Caring
 from ibstatus.supervisor.log import Log

@@ -14,10 +14,10 @@ import pytest
 
 from ibstatus.drivers import clients, suspending
 from ibstatus.drivers.tmux_control import Connection, Reply
+from ibstatus.model.clock import Clock
 from ibstatus.model.records import Agent
 from ibstatus.ops.sight import Target
 from ibstatus.rules import sights
-from ibstatus.rules.duties import Clock
 from ibstatus.rules.screen_rules import Rules
 from ibstatus.rules.screen_states import Shown
 from ibstatus.store import home, places
