@@ -132,8 +132,8 @@ def serve(path: str) -> None:
 def load_everything() -> None:
     from ibstatus.cli import app
 
-    for module, _, _ in app.COMMANDS.values():
-        import_module("ibstatus.cli." + module)
+    for command, _ in app.COMMANDS.values():
+        import_module(command.partition(":")[0])
     for path in sorted(Path(PROJECT, "ibstatus").rglob("*.py")):
         name = ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
         if "__main__" not in name and "stub" not in name:

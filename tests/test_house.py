@@ -9,11 +9,14 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
-from ibstatus.cli import app
+from ibstatus.cli import app, board
+from ibstatus.hooks import entry
 from ibstatus.model import words
+from ibstatus.ops import recover
 from ibstatus.store import disk, home
 from tests.conftest import PROJECT
 
@@ -161,6 +164,20 @@ def test_every_event_that_is_noted_has_a_known_kind() -> None:
 
     assert used
     assert used <= words.EVENT_KINDS
+
+
+NAMED = {
+    **{f"command {name}": command for name, (command, _) in app.COMMANDS.items()},
+    **{f"board command {name}": command for name, (command, _) in board.COMMANDS.items()},
+    **{f"hook {name}": f"{module}:run" for name, (_, module) in entry.HOOKS.items()},
+    **{f"recovery of {kind}": function for kind, function in recover.KINDS.items()},
+    "taking a merge back": recover.TAKE_BACK,
+}
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_what_a_table_names_is_there(what: str) -> None:
+    assert callable(resolve_name(NAMED[what]))
 
 
 def test_every_command_is_there() -> None:

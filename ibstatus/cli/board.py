@@ -16,31 +16,31 @@ from ibstatus.ops.board import desk
 from ibstatus.rules import board as rule
 from ibstatus.store import places
 
-# name → (module, its command, the heading in `ib board --help`)
+# name → (module:command, the heading in `ib board --help`)
 TASKS, WORK, PEOPLE, STREAM = "Tasks", "Work", "Decide", "Keep"
 COMMANDS = {
-    "add": ("board_tasks", "add", TASKS),
-    "list": ("board_tasks", "list_tasks", TASKS),
-    "show": ("board_tasks", "show", TASKS),
-    "tree": ("board_tasks", "tree", TASKS),
-    "search": ("board_tasks", "search", TASKS),
-    "prompt": ("board_tasks", "prompt", TASKS),
-    "claim": ("board_claim", "claim", WORK),
-    "note": ("board_work", "note", WORK),
-    "beat": ("board_work", "beat", WORK),
-    "done": ("board_work", "done", WORK),
-    "fail": ("board_work", "fail", WORK),
-    "release": ("board_work", "release", WORK),
-    "approve": ("board_people", "approve", PEOPLE),
-    "reject": ("board_people", "reject", PEOPLE),
-    "retry": ("board_people", "retry", PEOPLE),
-    "publish": ("board_people", "publish", PEOPLE),
-    "depend": ("board_people", "depend", PEOPLE),
-    "take-back": ("board_people", "take_back", PEOPLE),
-    "watch": ("board_stream", "watch", STREAM),
-    "merge": ("board_merge", "merge", STREAM),
-    "up": ("board_stream", "up", STREAM),
-    "migrate": ("board_stream", "migrate", STREAM),
+    "add": ("ibstatus.cli.board_tasks:add", TASKS),
+    "list": ("ibstatus.cli.board_tasks:list_tasks", TASKS),
+    "show": ("ibstatus.cli.board_tasks:show", TASKS),
+    "tree": ("ibstatus.cli.board_tasks:tree", TASKS),
+    "search": ("ibstatus.cli.board_tasks:search", TASKS),
+    "prompt": ("ibstatus.cli.board_tasks:prompt", TASKS),
+    "claim": ("ibstatus.cli.board_claim:claim", WORK),
+    "note": ("ibstatus.cli.board_work:note", WORK),
+    "beat": ("ibstatus.cli.board_work:beat", WORK),
+    "done": ("ibstatus.cli.board_work:done", WORK),
+    "fail": ("ibstatus.cli.board_work:fail", WORK),
+    "release": ("ibstatus.cli.board_work:release", WORK),
+    "approve": ("ibstatus.cli.board_people:approve", PEOPLE),
+    "reject": ("ibstatus.cli.board_people:reject", PEOPLE),
+    "retry": ("ibstatus.cli.board_people:retry", PEOPLE),
+    "publish": ("ibstatus.cli.board_people:publish", PEOPLE),
+    "depend": ("ibstatus.cli.board_people:depend", PEOPLE),
+    "take-back": ("ibstatus.cli.board_people:take_back", PEOPLE),
+    "watch": ("ibstatus.cli.board_stream:watch", STREAM),
+    "merge": ("ibstatus.cli.board_merge:merge", STREAM),
+    "up": ("ibstatus.cli.board_stream:up", STREAM),
+    "migrate": ("ibstatus.cli.board_stream:migrate", STREAM),
 }
 ALIASES = {"ls": "list"}
 

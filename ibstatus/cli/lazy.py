@@ -10,10 +10,10 @@ from ibstatus.cli import filled, output
 
 
 class Lazy(click.Group):
-    """`table`: name → (module of cli, its command, heading in the help). Those whose names begin with `folded` share
+    """`table`: name → ("module:command", heading in the help). Those whose names begin with `folded` share
     one line of it, which says what they are for."""
 
-    table: ClassVar[Mapping[str, tuple[str, str, str]]]
+    table: ClassVar[Mapping[str, tuple[str, str]]]
     aliases: ClassVar[Mapping[str, str]]
     headings: ClassVar[tuple[str, ...]]
     words: ClassVar[str]
@@ -26,7 +26,8 @@ class Lazy(click.Group):
         entry = self.table.get(self.aliases.get(name, name))
         if entry is None:
             return None
-        command: click.Command = getattr(import_module(f"ibstatus.cli.{entry[0]}"), entry[1])
+        module, _, variable = entry[0].partition(":")
+        command: click.Command = getattr(import_module(module), variable)
         return filled.only(command)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -38,7 +39,7 @@ class Lazy(click.Group):
         begin, meaning = self.folded
         for heading in self.headings:
             rows, alike = [], []
-            for name, (_, _, section) in self.table.items():
+            for name, (_, section) in self.table.items():
                 command = self.get_command(ctx, name)
                 if section != heading or command is None or command.hidden:
                     continue

@@ -6,20 +6,20 @@ import posix
 from ibstatus.hooks.event import Event
 from ibstatus.store import disk
 
-# name → how it fails. The module is ibstatus.hooks.<name with underscores>; its `run(event)` returns an exit code.
+# name → (how it fails, the module whose `run(event)` returns an exit code)
 OPEN, LASTS, GUARD, REQUEST, WAITS = "open", "lasts", "guard", "request", "waits"
 HOOKS = {
-    "session-start": OPEN,
-    "cwd-changed": OPEN,
-    "inject-status": OPEN,
-    "agent-status": OPEN,
-    "notify-tmux": LASTS,
-    "agent-path": GUARD,
-    "main-path": OPEN,
-    "permission-request": REQUEST,
-    "intercept-task": OPEN,
-    "queue-changed": OPEN,
-    "wait-for-news": WAITS,
+    "session-start": (OPEN, "ibstatus.hooks.session_start"),
+    "cwd-changed": (OPEN, "ibstatus.hooks.cwd_changed"),
+    "inject-status": (OPEN, "ibstatus.hooks.inject_status"),
+    "agent-status": (OPEN, "ibstatus.hooks.agent_status"),
+    "notify-tmux": (LASTS, "ibstatus.hooks.notify_tmux"),
+    "agent-path": (GUARD, "ibstatus.hooks.agent_path"),
+    "main-path": (OPEN, "ibstatus.hooks.main_path"),
+    "permission-request": (REQUEST, "ibstatus.hooks.permission_request"),
+    "intercept-task": (OPEN, "ibstatus.hooks.intercept_task"),
+    "queue-changed": (OPEN, "ibstatus.hooks.queue_changed"),
+    "wait-for-news": (WAITS, "ibstatus.hooks.wait_for_news"),
 }
 
 PLUGIN = "--plugin"
@@ -47,9 +47,10 @@ def main(argv: list[str]) -> None:
 def run(argv: list[str]) -> int:
     data = disk.read_all(0)  # all of it, whatever happens: the client writes, and must not find a closed pipe
     hook = argv[0] if argv else ""
-    fails = HOOKS.get(hook)
-    if fails is None:
+    known = HOOKS.get(hook)
+    if known is None:
         return 0
+    fails, module = known
     if fails in LIMIT:
         _signal.signal(_signal.SIGALRM, late)
         _signal.setitimer(_signal.ITIMER_REAL, LIMIT[fails])
@@ -60,8 +61,7 @@ def run(argv: list[str]) -> int:
             raise NotYours(event.agent)
         if event.is_doubled or (PLUGIN in argv and is_told_elsewhere(event)):
             return 0
-        module = __import__("ibstatus.hooks." + hook.replace("-", "_"), None, None, ["run"])
-        code: int = module.run(event)
+        code: int = __import__(module, None, None, ["run"]).run(event)
         return code
     except (Exception, Late) as error:
         return failed(fails, event, f"{type(error).__name__}: {error}")

@@ -1,21 +1,23 @@
 """What a killed command has left half done is finished or rolled back, before anything else is done to agents."""
 
 from collections.abc import Callable
-from importlib import import_module
+from pkgutil import resolve_name
+from typing import Any
 
 from ibstatus.errors import IbError
 from ibstatus.store import home, operations, places
 
-# kind of operation → the module whose `recover(operation, say)` knows what to do
+# kind of operation → the function that knows what to do; most stand above this module, so they are loaded by name
 KINDS = {
-    "spawn": "spawn",
-    "kill": "retire",
-    "merge": "merge",
-    "move": "board_queue.moving",
-    "undo": "undo",
-    "pause": "pause",
-    "resume": "pause",
+    "spawn": "ibstatus.ops.spawn:recover",
+    "kill": "ibstatus.ops.retire:recover",
+    "merge": "ibstatus.ops.merge:recover",
+    "move": "ibstatus.ops.board_queue.moving:recover",
+    "undo": "ibstatus.ops.undo:recover",
+    "pause": "ibstatus.ops.pause:recover",
+    "resume": "ibstatus.ops.pause:recover",
 }
+TAKE_BACK = "ibstatus.ops.merge_back:take_back"
 
 
 def everything(place: places.Place, say: Callable[[str], None] = lambda text: None) -> None:
@@ -28,12 +30,17 @@ def everything(place: places.Place, say: Callable[[str], None] = lambda text: No
             say(f"{error.message}: what was cut off stays as it is" + (f" ({error.cause})" if error.cause else ""))
             return
     for operation in operations.unfinished(place):
-        module = KINDS.get(operation.kind)
-        if module is None:
+        name = KINDS.get(operation.kind)
+        if name is None:
             say(f"{operation.agent}: a newer ib has left a {operation.kind} half done; it must finish it")
             continue
         try:
-            import_module(f"ibstatus.ops.{module}").recover(operation, say)
+            resolve_name(name)(operation, say)
         except Exception as error:
             why = error if isinstance(error, IbError | OSError) else repr(error)
             say(f"The {operation.kind} of {operation.agent} that was cut off could not be mended: {why}")
+
+
+def take_back_merge(place: places.Place, facts: dict[str, Any], say: Callable[[str], None]) -> None:
+    """The merge that an undo takes back first; `facts` are what the merge has noted of itself."""
+    resolve_name(TAKE_BACK)(place, facts, say)

@@ -78,10 +78,8 @@ def take_back_merge(op: operations.Operation, record: undo_log.Record, say: Say)
     """First of all: where the branch has gone on, it is refused, and nothing was changed."""
     if not record.merge or op.facts.get("taken_back") or op.facts.get("keep_merge"):
         return
-    from ibstatus.ops import merge_back
-
     try:
-        merge_back.take_back(op.place, record.merge, say)
+        mending.take_back_merge(op.place, record.merge, say)
     except IbError:
         op.done()
         raise

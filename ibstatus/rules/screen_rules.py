@@ -84,7 +84,7 @@ class Rules(NamedTuple):
 
 @lru_cache(maxsize=1)
 def built_in() -> Rules:
-    data = pkgutil.get_data("ibstatus.rules", "screens.toml") or b""
+    data = pkgutil.get_data(__package__, "screens.toml") or b""
     return parsed(data, "screens.toml", ours=True)
 
 
@@ -161,7 +161,7 @@ def glyphs_of(said: object, ours: bool) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def built_in_glyphs() -> dict[str, str]:
-    data = pkgutil.get_data("ibstatus.rules", "screens.toml") or b""
+    data = pkgutil.get_data(__package__, "screens.toml") or b""
     return glyphs_of(tomllib.loads(data.decode()).get("glyphs"), ours=True)
 
 
