@@ -5,9 +5,8 @@ import os
 
 from ibstatus.drivers import clients
 from ibstatus.errors import IbError
-from ibstatus.ops import hook_status
 from ibstatus.rules import agent_settings, roles
-from ibstatus.store import agents, atomic, client_settings, config, fleet, places
+from ibstatus.store import agents, atomic, client_settings, config, fleet, places, wanted_hooks
 
 
 def path_of(place: places.Place, agent: str) -> str:
@@ -32,8 +31,8 @@ def written(place: places.Place, agent: str) -> str:
     allow, deny = (tuple(known.value(f"permissions.{role}.{kind}")) for kind in ("allow", "deny"))
     path = client_settings.path_of(place)
     base = (client_settings.content(path) or b"").decode("utf-8", "replace")
-    tasks = hook_status.status(place).intercept == "installed"  # a manager's Tasks become its workers
-    titles = str(known.value(hook_status.TITLES_KEY))
+    tasks = wanted_hooks.intercepts_tasks(place)  # a manager's Tasks become its workers
+    titles = str(known.value(wanted_hooks.TITLES_KEY))
     yolo = meta.get("yolo") is True
     wanted = agent_settings.Agent(
         agent, role, place.root, place.common, yolo, tasks, titles, os.path.expanduser("~"),
@@ -41,7 +40,7 @@ def written(place: places.Place, agent: str) -> str:
     )  # fmt: skip
     own = agent_settings.Permissions(*(tuple(listed(meta.get(kind))) for kind in ("allow", "deny")))
     sources = (agent_settings.Permissions(allow, deny), own)
-    made = clients.of(meta).settings(wanted, base, hook_status.here(), *sources, path=path)
+    made = clients.of(meta).settings(wanted, base, wanted_hooks.here(), *sources, path=path)
     atomic.put(path_of(place, agent), json.dumps(made, indent=2).encode() + b"\n")
     agents.keep(place, agent)
     return path_of(place, agent)

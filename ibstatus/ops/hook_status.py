@@ -1,22 +1,18 @@
 """How the hooks stand: what the settings files say, for `ib hooks status` and `ib doctor`."""
 
-import sys
 from collections.abc import Iterator
 
 import msgspec
 
-import ibstatus
 from ibstatus.errors import IbError, quoted
 from ibstatus.model.records import Finding
-from ibstatus.rules import health, hook_commands, hook_edits, hook_settings, lines, listing
+from ibstatus.rules import health, hook_settings, listing
 from ibstatus.rules.hook_settings import INTERCEPT, MAIN, State
-from ibstatus.store import agents, client_settings, config, disk, hook_log, places, rungs, tap
+from ibstatus.store import agents, client_settings, disk, hook_log, places, rungs, tap, wanted_hooks
 
-BOM = "\ufeff"
 PLUGIN = "ib"
 KINDS = (MAIN, INTERCEPT)
 INSTALL = "ib hooks install"
-TITLES_KEY = "tmux.titles"
 
 
 class OneHook(msgspec.Struct, frozen=True):
@@ -38,31 +34,12 @@ class Status(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-def here() -> hook_commands.Program:
-    """The python that runs now, and the stub of this package."""
-    stub = ibstatus.__path__[0] + "/hooks/stub.py"
-    if not sys.executable.startswith("/") or not stub.startswith("/"):
-        raise IbError("Python does not say where it is, so no hook could start it", hint="run ib by its full path")
-    if not lines.is_unicode(sys.executable + stub):
-        raise IbError(f"A settings file cannot name {stub}: it is not UTF-8", hint="install ib into another folder")
-    return sys.executable, stub
-
-
-def titles_of(place: places.Place) -> str:
-    """When window titles change here."""
-    return str(config.value(place, TITLES_KEY))
-
-
-def wanted(place: places.Place, kind: str = MAIN) -> list[hook_settings.Wanted]:
-    return hook_settings.wanted(here(), kind, titles_of(place))
-
-
 def status(place: places.Place) -> Status:
     path = client_settings.path_of(place)
-    main, intercept = (wanted(place, kind) for kind in KINDS)
+    main, intercept = (wanted_hooks.wanted(place, kind) for kind in KINDS)
     values, problem = None, ""
     try:
-        values = strict_values(place, client_settings.content(path))
+        values = wanted_hooks.strict_values(place, client_settings.content(path))
     except IbError as error:
         problem = error.cause or error.message
     files = client_settings.all_of(place)
@@ -72,7 +49,7 @@ def status(place: places.Place) -> Status:
         path,
         [OneHook(want.event, want.hook, hook_settings.state_of_one(values, want)) for want in (*main, *intercept)],
         off_in(place),
-        any(hook_settings.has_plugin(values_of(place, file), PLUGIN) for file in files),
+        any(hook_settings.has_plugin(wanted_hooks.values_of(place, file), PLUGIN) for file in files),
         [command for _, command in hook_settings.by_hand(values)],
         problem,
     )
@@ -81,45 +58,7 @@ def status(place: places.Place) -> Status:
 def off_in(place: places.Place) -> str:
     """The settings file that switches all hooks off, or ''."""
     files = client_settings.all_of(place)
-    return next((path for path in files if hook_settings.are_off(values_of(place, path))), "")
-
-
-def values_of(place: places.Place, path: str) -> object:
-    """Of a file that may be broken, or not ours to read: nothing."""
-    try:
-        return strict_values(place, client_settings.content(path))
-    except IbError:
-        return None
-
-
-def strict_values(place: places.Place, data: bytes | None) -> object:
-    text, _ = text_of(place, data)
-    try:
-        return hook_edits.values_of(text)
-    except hook_edits.Unfit as unfit:
-        raise refusal(place, text, unfit) from None
-
-
-def text_of(place: places.Place, data: bytes | None) -> tuple[str, str]:
-    """(the text, the byte order mark before it)."""
-    try:
-        text = (data or b"").decode()
-    except UnicodeDecodeError as error:
-        before = (data or b"")[: error.start].decode("utf-8", "replace")
-        raise refusal(place, before, hook_edits.Unfit("this is not UTF-8", len(before))) from None
-    return text.removeprefix(BOM), BOM if text.startswith(BOM) else ""
-
-
-def refusal(place: places.Place, text: str, unfit: hook_edits.Unfit) -> IbError:
-    path = client_settings.path_of(place)
-    line = text.count("\n", 0, unfit.at) + 1
-    column = unfit.at - text.rfind("\n", 0, unfit.at)
-    return IbError(
-        f"{path} cannot be changed, and was left alone",
-        cause=f"line {line}, column {column}: {unfit.why}",
-        hint=f"mend it (Claude Code cannot read it either), then run the command again: ${{EDITOR:-vi}} +{line} "
-        + quoted(path),
-    )
+    return next((path for path in files if hook_settings.are_off(wanted_hooks.values_of(place, path))), "")
 
 
 def hooks(place: places.Place) -> Iterator[Finding]:

@@ -9,11 +9,24 @@ import msgspec
 import ibstatus
 from ibstatus.drivers import git
 from ibstatus.errors import IbError
-from ibstatus.ops import hook_status, titles
-from ibstatus.ops.hook_status import BOM, KINDS, here, off_in, refusal, strict_values, text_of, values_of
+from ibstatus.ops import titles
+from ibstatus.ops.hook_status import KINDS, off_in
 from ibstatus.rules import hook_commands, hook_edits, hook_settings, identity
 from ibstatus.rules.hook_settings import MAIN, Wanted
-from ibstatus.store import bells, client_settings, exclude, home, hook_marks, locks, places, program, rungs, touched
+from ibstatus.store import (
+    bells,
+    client_settings,
+    exclude,
+    home,
+    hook_marks,
+    locks,
+    places,
+    program,
+    rungs,
+    touched,
+    wanted_hooks,
+)
+from ibstatus.store.wanted_hooks import BOM, here, refusal, strict_values, text_of, values_of
 
 
 class Installed(msgspec.Struct, frozen=True):
@@ -35,7 +48,7 @@ def install(place: places.Place, caller: identity.Caller, kind: str = MAIN) -> I
     remember()
     compiled()
     with locks.Lock(place.lock("setup")):
-        changed = put_in(place, hook_status.wanted(place, kind), kind)
+        changed = put_in(place, wanted_hooks.wanted(place, kind), kind)
         kept_out_by, notes = out_of_sight(place)
     path = client_settings.path_of(place)
     notes += doubts(place, values_of(place, path))

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from ibstatus.errors import IbError
-from ibstatus.ops import hook_status, proof
+from ibstatus.ops import proof
 from ibstatus.rules import access, agent_settings, roles, turn_ends
+from ibstatus.store import wanted_hooks
 
 UNKNOWN = "unknown"
 
@@ -26,7 +27,7 @@ def build_settings(path: str) -> dict[str, Any]:
     base: Any = given.get("base", {})
     known = agent_settings.base_of(base if isinstance(base, str) else json.dumps(base))
     config = agent_settings.Permissions(tuple(given.get("allow", ())), tuple(given.get("deny", ())))
-    program = given.get("program", hook_status.here())
+    program = given.get("program", wanted_hooks.here())
     return agent_settings.build(agent, known, (program[0], program[1]), config, path=path)
 
 

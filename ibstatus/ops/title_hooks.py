@@ -4,9 +4,9 @@ from ibstatus.errors import IbError
 from ibstatus.ops import hook_status, hooks, titles
 from ibstatus.rules import hook_commands, hook_settings
 from ibstatus.rules.titles import OFF, STOP_ONLY
-from ibstatus.store import client_settings, disk, home, locks, places
+from ibstatus.store import client_settings, disk, home, locks, places, wanted_hooks
 
-KEY = hook_status.TITLES_KEY
+KEY = wanted_hooks.TITLES_KEY
 ELSEWHERE = f"In a repository with hooks, they follow it by: {hook_status.INSTALL}"
 NONE_YET = f"No title changes before hooks are installed: {hook_status.INSTALL}"
 PLUGIN_ONLY = f"The plugin's hooks know no other mode than {STOP_ONLY}: {hook_status.INSTALL}"
@@ -20,7 +20,7 @@ def follow(place: places.Place, for_all: bool) -> str:
         changed = brought_up(place)
     except IbError as error:
         return f"The hooks here could not follow: {error.message}. Then: {hook_status.INSTALL}"
-    mode = hook_status.titles_of(place)
+    mode = wanted_hooks.titles_of(place)
     windows = titles.give_back(place.root) if mode == OFF else 0
     said = [f"The hooks in {client_settings.path_of(place)} follow it"] if changed else lacking(place, mode)
     said += [f"{windows} window{'s have' if windows > 1 else ' has'} the old name back"] if windows else []
@@ -46,7 +46,7 @@ def brought_up(place: places.Place) -> bool:
     home.enter(place)
     with locks.Lock(place.lock("setup")):
         there = keys(place)
-        kept = [one for one in hook_status.wanted(place) if one.hook == hook_settings.TITLES or one.key in there]
+        kept = [one for one in wanted_hooks.wanted(place) if one.hook == hook_settings.TITLES or one.key in there]
         return bool(there) and hooks.put_in(place, kept, hook_settings.MAIN)
 
 
@@ -55,5 +55,5 @@ def keys(place: places.Place) -> set[tuple[str, str]]:
     data = client_settings.content(client_settings.path_of(place))
     if hook_commands.STUB.encode() not in (data or b""):
         return set()
-    mine = hook_settings.ours(hook_status.strict_values(place, data))
+    mine = hook_settings.ours(wanted_hooks.strict_values(place, data))
     return {(one.event, one.hook) for one in mine if hook_settings.is_of(hook_settings.MAIN, one.hook)}

@@ -15,7 +15,7 @@ import pytest
 
 from ibstatus.ops import hook_status, hooks, uninstall
 from ibstatus.rules import hook_settings, identity
-from ibstatus.store import client_settings, disk, exclude, home, places, program
+from ibstatus.store import client_settings, disk, exclude, home, places, program, wanted_hooks
 from tests import faults as fault_seam
 from tests.conftest import PROJECT, Done, git, make_agent
 from tests.hooks.conftest import run_hook
@@ -433,7 +433,7 @@ class TestTrouble:
     def act(self, repo: places.Place, what: str) -> None:
         shutil.rmtree(repo.home + "/tmp", ignore_errors=True)  # what waits there to be looked at again
         if what == "install":
-            hooks.put_in(repo, hook_settings.wanted(hook_status.here()), hook_settings.MAIN)
+            hooks.put_in(repo, hook_settings.wanted(wanted_hooks.here()), hook_settings.MAIN)
         else:
             hooks.taken_out(repo, hook_status.KINDS)
 
