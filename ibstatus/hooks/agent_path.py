@@ -3,10 +3,11 @@
 It always answers; what it cannot judge is denied.
 """
 
-from ibstatus.hooks.event import Event, environ
+from ibstatus.hooks.event import Event
 from ibstatus.rules import answers, lines
 from ibstatus.rules.guarding import guard
 from ibstatus.store import disk, links, places
+from ibstatus.store.disk import environ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ class Event:
 
     @property
     def session(self) -> str:
-        return self.text("session_id") or environ("CLAUDE_CODE_SESSION_ID")
+        return self.text("session_id") or disk.environ("CLAUDE_CODE_SESSION_ID")
 
     @property
     def mono(self) -> float:
@@ -83,7 +83,7 @@ class Event:
     @property
     def is_outlived(self) -> bool:
         carried = posix.environ.get(b"IB_AGENT_TOKEN", b"")
-        if not carried or not self.agent or self.place is None or environ("IB_AGENT_ID") != self.agent:
+        if not carried or not self.agent or self.place is None or disk.environ("IB_AGENT_ID") != self.agent:
             return False
         try:
             return disk.read_ours(self.place.token(self.agent), LARGE).strip() not in (b"", carried)
@@ -93,14 +93,14 @@ class Event:
     @property
     def is_doubled(self) -> bool:
         """An agent's client reads the main checkout's settings too: the primary's hooks run beside the agent's own."""
-        agent = environ("IB_AGENT_ID") or (self.place.agent if self.place else "")
+        agent = disk.environ("IB_AGENT_ID") or (self.place.agent if self.place else "")
         if self.place is None or not agent or "/" in agent or self.args:
             return False
         return disk.exists(self.place.agent_dir(agent) + "/settings.local.json")
 
     def found(self) -> "places.Place | None":
         """The session's repository: by its project folder, which no `cd` changes."""
-        for folder in (environ("CLAUDE_PROJECT_DIR"), self.cwd):
+        for folder in (disk.environ("CLAUDE_PROJECT_DIR"), self.cwd):
             if folder.startswith("/") and "\0" not in folder:
                 try:
                     place = places.find(folder)
@@ -117,7 +117,7 @@ class Event:
 
     def starts_supervisor(self) -> None:
         """Somebody has to publish what agents do. Not asked at every tool call."""
-        if self.place is not None and environ("IB_SUPERVISOR") != "off":
+        if self.place is not None and disk.environ("IB_SUPERVISOR") != "off":
             from ibstatus.store import locks
 
             if not locks.is_held(self.place.lock("supervisor")):
@@ -141,10 +141,6 @@ def is_used(place: places.Place) -> bool:
         home.enter(place)
         return True
     return known == home.CURRENT
-
-
-def environ(name: str) -> str:
-    return posix.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape")
 
 
 def parsed(data: bytes) -> "dict[str, Any] | None":

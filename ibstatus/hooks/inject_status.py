@@ -1,8 +1,8 @@
 """UserPromptSubmit and PostToolBatch: what changed since this session last saw it. The one voice of a session."""
 
-from ibstatus.hooks.event import environ
 from ibstatus.rules import delivery
 from ibstatus.store import cursors, fleet_seen, rungs, voice
+from ibstatus.store.disk import environ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

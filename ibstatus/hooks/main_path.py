@@ -1,7 +1,8 @@
 """PreToolUse of the primary, for Bash: no `cd` into an agent's worktree. Everything else passes in silence."""
 
-from ibstatus.hooks.event import Event, environ
+from ibstatus.hooks.event import Event
 from ibstatus.rules import answers, lines
+from ibstatus.store.disk import environ
 
 
 def run(event: Event) -> int:

@@ -5,15 +5,36 @@
 
 import sys
 
-from ibstatus.hooks.event import environ
 from ibstatus.rules import titles
 from ibstatus.store import disk, title_files
+from ibstatus.store.disk import environ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ibstatus.hooks.event import Event
+    from typing import Protocol
+
     from ibstatus.rules import settings
+    from ibstatus.store import places
     from ibstatus.store.title_files import File, Memory
+
+    class Event(Protocol):
+        """What a title is made of; hooks.event.Event has it, and stands above this module."""
+
+        agent: str
+        body: "dict[str, object] | None"
+        now: float
+        place: places.Place | None
+
+        @property
+        def cwd(self) -> str: ...
+        @property
+        def name(self) -> str: ...
+        @property
+        def of_subagent(self) -> bool: ...
+        @property
+        def session(self) -> str: ...
+        def text(self, key: str) -> str: ...
+
 
 DECAY = "--decay="
 SETTLED = ("SessionStart", "UserPromptSubmit", "Stop")  # where the settings are read again
@@ -189,12 +210,13 @@ def timer(file: "File", now: float) -> str:
     stamp = {titles.COMPLETED: memory.known.completed, titles.BASE: memory.known.since}.get(memory.known.state)
     if stamp is None or now < memory.timer <= now + titles.DECAY + 2:
         return ""
+    import ibstatus
     from ibstatus.drivers import window_titles
     from ibstatus.errors import quoted
 
     wait = min(max(stamp + titles.DECAY - now, 0.0), titles.DECAY) + LATE
     memory.timer = now + wait
-    stub = quoted(__file__.rpartition("/")[0] + "/stub.py")
+    stub = quoted(ibstatus.__path__[0] + "/hooks/stub.py")
     asked = f"{quoted(sys.executable)} -S -E -I {stub} notify-tmux {quoted(DECAY + file.path)}"
     line = f"[ -r {stub} ] && CLAUDE_PROJECT_DIR= {asked} </dev/null >/dev/null 2>&1; exit 0"
     return window_titles.later(memory.pane, wait, line)

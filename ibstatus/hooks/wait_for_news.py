@@ -4,9 +4,9 @@ import posix
 import select
 import time
 
-from ibstatus.hooks.event import environ
 from ibstatus.model import words
 from ibstatus.store import atomic, bells, disk, locks, ringing, rungs
+from ibstatus.store.disk import environ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ TO_PRIMARY = ("user-claude", "user")
 RESERVED = frozenset(("user", "user-claude", "system", "all", "unknown", "default"))
 
 DEFAULT_READER = "default"
+LISTENER = "ib listen"  # it waits for us: with it alone in the background nothing is at work
 
 EVENT_KINDS = frozenset(
     (

@@ -1,5 +1,7 @@
 """What an event of Claude Code says of its session: at work, waiting for what, done. The last word decides with it."""
 
+from ibstatus.model import words
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -9,7 +11,6 @@ COMPACTING, STOPPED = "compacting", "stopped"
 INPUT, QUESTION, PLAN, PERMISSION, BACKGROUND = "input", "question", "plan", "permission", "background"
 DIALOGS = (QUESTION, PLAN, PERMISSION)
 ASKING = {"AskUserQuestion": QUESTION, "ExitPlanMode": PLAN}
-LISTENER = "ib listen"  # it waits for us: with it alone in the background nothing is at work
 LONGEST_REASON = 100
 SLOWEST = 60.0  # no hook takes longer
 RESTED = 10.0  # before the client says that it waits, it has rested for longer
@@ -124,7 +125,7 @@ def is_at_work(tasks: object) -> bool:
     """Does something run in the background that will wake the session by itself?"""
     known = tasks if isinstance(tasks, list) else []
     running = [task for task in known if isinstance(task, dict) and task.get("status") == "running"]
-    return any(LISTENER not in word(task.get("command"), 1000) for task in running)
+    return any(words.LISTENER not in word(task.get("command"), 1000) for task in running)
 
 
 def notified(body: "dict[str, Any]", last: Standing) -> Standing | None:

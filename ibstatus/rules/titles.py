@@ -3,6 +3,7 @@
 hooks/notify-tmux-state-machine.md draws it; its rows and those of tests/rules/titles.py are the same.
 """
 
+from ibstatus.model import words
 from ibstatus.rules import title_glyphs
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ MODES = (STOP_ONLY, REAL_TIME, OFF)
 
 DECAY = 1800
 LONGEST = 64  # of a name or an id that is remembered
+MOST_OF_A_COMMAND = 1000
 MOST_ENDED = 100  # agents can be many, and end all at once
 SENDING = "SendMessage"
 TOOL_ENDS = ("PostToolBatch", "PostToolUse", "PostToolUseFailure")
@@ -162,11 +164,15 @@ def left(body: "dict[str, Any]", last: Known) -> tuple[str, ...]:
 
 
 def listed(tasks: "list[Any]") -> tuple[str, ...]:
-    if not tasks:
-        return ()
-    from ibstatus.rules import standing
+    return tuple([word(task.get("id")) for task in tasks if is_running(task)])
 
-    return tuple([word(task.get("id")) for task in tasks if standing.is_at_work([task])])
+
+def is_running(task: "Any") -> bool:
+    """Does this task of the payload do any work? A listener only waits for us."""
+    if not isinstance(task, dict) or task.get("status") != "running":
+        return False
+    command = task.get("command")
+    return not isinstance(command, str) or words.LISTENER not in command[:MOST_OF_A_COMMAND]
 
 
 # The background

@@ -77,6 +77,11 @@ class Exchange:
 exchange = Exchange()
 
 
+def environ(name: str) -> str:
+    """A variable of the environment; '' when it is not set."""
+    return posix.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape")
+
+
 def read_all(fd: int) -> bytes:
     """Everything from the descriptor's position to the end of the file."""
     chunks = []
