@@ -8,8 +8,7 @@ from ibstatus.board.port import Board, Lost
 from ibstatus.errors import IbError
 from ibstatus.model.board import Fence
 from ibstatus.model.records import Agent
-from ibstatus.ops.board import agents as boarders
-from ibstatus.ops.board import holding
+from ibstatus.ops.board import branches, holding
 from ibstatus.ops.board_queue import telling
 from ibstatus.rules import board_duties
 from ibstatus.rules.notices import SYSTEM
@@ -83,7 +82,7 @@ class Boarding:
     def finished(self, fence: Fence, said: str) -> str:
         board = opening.opened(self.place)
         try:
-            return boarders.finish(self.place, board, fence, said)
+            return branches.finish(self.place, board, fence, said)
         except Lost as lost:
             return lost.message
         finally:

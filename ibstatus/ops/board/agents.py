@@ -6,10 +6,9 @@ from ibstatus.board import opening
 from ibstatus.board.port import Board, Lost
 from ibstatus.errors import IbError
 from ibstatus.model.board import Claimer, Fence, Task
-from ibstatus.ops import session_end
-from ibstatus.ops.board import branches, holding
+from ibstatus.ops.board import holding
 from ibstatus.rules import board as rule
-from ibstatus.rules import board_duties, board_prompt, names
+from ibstatus.rules import board_prompt, names
 from ibstatus.store import disk, meta, places
 
 GONE, MERGED = "its agent was removed", "merged by hand"
@@ -78,15 +77,3 @@ def ended(board: Board, mine: Fence, end: Callable[[], Task]) -> Task | None:
         return end() if known is not None and known.status == rule.CLAIMED else None
     except Lost:
         return None
-
-
-def finish(place: places.Place, board: Board, mine: Fence, said: str) -> str:
-    """The agent is complete, so its task is done, and its branch is queued when it has commits. Returns what to say."""
-    task = board.task(mine.task_id)
-    if task is None or task.status != rule.CLAIMED:
-        return ""
-    branch = branches.of_agent(place, mine.agent, task.test)
-    left = [line[3:] for line in session_end.uncommitted(place, mine.agent)]
-    board.done([mine], board_duties.summary(said, left), branch)
-    queued = f"; {branch.branch} is queued for {branch.base}" if branch is not None else ""
-    return f"{mine.agent} is complete: task {task.id} is done{queued}"

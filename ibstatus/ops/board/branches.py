@@ -1,11 +1,12 @@
 """Which branch a finished task hands to the merge queue, and into which one it goes."""
 
+from ibstatus.board.port import Board
 from ibstatus.drivers import git_refs
 from ibstatus.errors import IbError, UsageError
-from ibstatus.model.board import Branch
-from ibstatus.ops import authority, forecast
+from ibstatus.model.board import Branch, Fence
+from ibstatus.ops import authority, forecast, session_end
 from ibstatus.ops.board.desk import Desk, entry_of
-from ibstatus.rules import board, identity
+from ibstatus.rules import board, board_duties, identity
 from ibstatus.store import agents, config, fleet, home, meta, places
 
 
@@ -83,3 +84,15 @@ def made(place: places.Place, ref: str, base: str, test: str) -> Branch:
     tip = git_refs.tip_of(place.git_folder, ref)
     linear = bool(config.value(place, "board.linear"))
     return Branch(fleet.repo_id(place), git_refs.name_of(ref), git_refs.name_of(base), tip, test, linear)
+
+
+def finish(place: places.Place, tasks: Board, mine: Fence, said: str) -> str:
+    """The agent is complete, so its task is done, and its branch is queued when it has commits. Returns what to say."""
+    task = tasks.task(mine.task_id)
+    if task is None or task.status != board.CLAIMED:
+        return ""
+    branch = of_agent(place, mine.agent, task.test)
+    left = [line[3:] for line in session_end.uncommitted(place, mine.agent)]
+    tasks.done([mine], board_duties.summary(said, left), branch)
+    queued = f"; {branch.branch} is queued for {branch.base}" if branch is not None else ""
+    return f"{mine.agent} is complete: task {task.id} is done{queued}"
