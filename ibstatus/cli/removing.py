@@ -11,10 +11,10 @@ from ibstatus.cli import calling, output, watched
 from ibstatus.cli.say import agent_ids, as_json, offered
 from ibstatus.drivers import daemon
 from ibstatus.errors import IbError, quoted, visible
+from ibstatus.ops import agent_worktree
 from ibstatus.ops import gc as sweeping
 from ibstatus.ops import kill as killing
 from ibstatus.ops import nuke as nuking
-from ibstatus.ops import start
 from ibstatus.ops import undo as undoing
 from ibstatus.rules import identity, leftovers, removal_text
 from ibstatus.store import agents, places, undo_log
@@ -207,7 +207,7 @@ def undo(name: str, listed: bool, keep_merge: bool, json: bool) -> int:
     else:
         output.data(f"Undid the {group[0].kind} of {', '.join(back) or 'the mail'}")
     for agent in back:
-        if again := start.lost_worktree(at, agent):
+        if again := agent_worktree.lost_worktree(at, agent):
             output.talk(f"{agent} is back, without its worktree, which was gone before: {again}; ib resume {agent}")
         elif agents.exists(at, agent):
             output.talk(f"{agent} is back, and stopped: ib resume {agent}")

@@ -8,7 +8,7 @@ import click
 from ibstatus.cli import calling, output
 from ibstatus.cli.say import agent_ids, as_json
 from ibstatus.errors import IbError, UsageError
-from ibstatus.ops import start
+from ibstatus.ops import agent_worktree
 from ibstatus.ops import work as op
 from ibstatus.rules import work_text
 from ibstatus.store import agents, places
@@ -62,7 +62,7 @@ def show_agent(at: places.Place, agent: str, json: bool) -> int:
     commits = [(commit.short, commit.subject) for commit in work.commits]
     known = work_text.now(now.agent, now.questions)
     about = (line.agent, line.name, line.worktree, line.into)
-    lost = start.lost_worktree(at, who)
+    lost = agent_worktree.lost_worktree(at, who)
     output.data(work_text.work(*about, commits, work.changes, work.summary, known, lost))
     return 0
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import ibstatus
 from ibstatus.model.records import Finding
-from ibstatus.ops import resume_all, start
+from ibstatus.ops import agent_worktree, resume_all
 from ibstatus.rules import health, recovery
 from ibstatus.store import agents, places, snapshot
 from ibstatus.store import screen_rules as rules
@@ -20,7 +20,7 @@ def cut_off(place: places.Place) -> Iterator[Finding]:
 
 def lost_worktrees(place: places.Place) -> Iterator[Finding]:
     for agent in agents.all_ids(place):
-        again = start.lost_worktree(place, agent)
+        again = agent_worktree.lost_worktree(place, agent)
         if again:
             yield Finding("warn", "agents", f"the worktree of {agent} is gone", again)
 

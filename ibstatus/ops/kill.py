@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ibstatus.drivers import git_worktree
 from ibstatus.errors import IbError
-from ibstatus.ops import authority, bereaved, recover, retire, session, start
+from ibstatus.ops import agent_worktree, authority, bereaved, recover, retire, session
 from ibstatus.ops.board_queue import owner
 from ibstatus.rules import authority as family
 from ibstatus.rules import identity, removal_text
@@ -61,7 +61,7 @@ def loss(
         manager=manager,
         running=session.of(place, agent).pane() is not None,
         questions=len(bereaved.open_questions(place, agent)),
-        lost=start.lost_worktree(place, agent) != "",
+        lost=agent_worktree.lost_worktree(place, agent) != "",
     )
 
 

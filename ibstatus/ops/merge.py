@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ibstatus.drivers import git_along, git_refs, throw_away, trial
 from ibstatus.errors import IbError, quoted
-from ibstatus.ops import authority, fleet, forecast, merge_step, retire, session, start, stop
+from ibstatus.ops import agent_worktree, authority, fleet, forecast, merge_step, retire, session, stop
 from ibstatus.ops import recover as mending
 from ibstatus.ops.board_queue import owner
 from ibstatus.ops.forecast import Plan
@@ -33,15 +33,29 @@ class Merged(NamedTuple):
     retired: retire.Retired
 
 
+def refuse_queued(place: places.Place, agent: str) -> None:
+    """Two that merge one branch would each believe that they close its agent."""
+    entry = owner.owner(place, agent)
+    if entry is not None:
+        from ibstatus.ops.board_queue import remedy
+
+        way = remedy.of(place, entry) if remedy.needed(place, entry) else "ib board merge"
+        raise IbError(
+            f"The merge queue has the branch of {agent}: entry {entry.id}, {entry.status}",
+            hint=f"{way}; or to take it out of there: ib board merge abandon {entry.id}",
+            cause=entry.reason,
+        )
+
+
 def check(place: places.Place, caller: identity.Caller, wish: Wish) -> Plan:
     """The forecast alone. Raises `forecast.Blocked` with what is in the way."""
     home.look(place)
     agent = agents.resolve(place, wish.given)
-    owner.refuse(place, agent)
+    refuse_queued(place, agent)
     known = meta.read(place, agent)
-    worktree = start.worktree_of(place, agent, known)
+    worktree = agent_worktree.worktree_of(place, agent, known)
     if known.get("worktree") is not False and disk.exists(worktree):
-        start.refuse_foreign(place, agent, worktree)
+        agent_worktree.refuse_foreign(place, agent, worktree)
     ref = forecast.target(place, caller, agent, wish.into, wish.cwd)
     options = merge_text.typed(wish.force, wish.test)
     if not wish.into:
@@ -94,7 +108,7 @@ def left_behind(place: places.Place, agent: str) -> list[str]:
     chief = agents.living_manager(place, agent)
     above = f"get the manager {chief}" if chief else "have no manager then"
     lines = ["Its session still runs; this ends it"] if session.of(place, agent).pane() is not None else []
-    if start.lost_worktree(place, agent):
+    if agent_worktree.lost_worktree(place, agent):
         lines.append("Its worktree is gone, and with it what was not committed there")
     return [*lines, f"Its own agents {above}: {', '.join(children)}"] if children else lines
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ibstatus.drivers import clients, tmux
 from ibstatus.errors import IbError
-from ibstatus.ops import attend, authority, processes, session, session_end, slots, spawn_plan, start
+from ibstatus.ops import agent_worktree, attend, authority, processes, session, session_end, slots, spawn_plan, start
 from ibstatus.ops import recover as recovery
 from ibstatus.rules import identity
 from ibstatus.store import agent_log, agents, home, ids, inbox, locks, meta, operations, places, spool, standing
@@ -103,11 +103,11 @@ def check(place: places.Place, agent: str, known: dict[str, object]) -> None:
             f"{agent} was not started by ib new-agent, so ib does not know its session", hint="ib info " + agent
         )
     refuse_running(place, agent)
-    lost = start.lost_worktree(place, agent, ours=True)
+    lost = agent_worktree.lost_worktree(place, agent, ours=True)
     if lost:
         raise IbError(f"The worktree of {agent} is gone", hint=lost)
     if known.get("worktree") is not False:
-        start.refuse_foreign(place, agent, start.worktree_of(place, agent, known))
+        agent_worktree.refuse_foreign(place, agent, agent_worktree.worktree_of(place, agent, known))
     client_of(known)
 
 

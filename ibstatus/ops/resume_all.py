@@ -10,7 +10,7 @@ from ibstatus.drivers import clients
 from ibstatus.drivers.claude import transcript as transcripts
 from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
-from ibstatus.ops import attend, authority, fleet, pause, session_end, slots, spawn_plan, start
+from ibstatus.ops import agent_worktree, attend, authority, fleet, pause, session_end, slots, spawn_plan
 from ibstatus.ops import recover as recovering
 from ibstatus.rules import ages, endings, evidence, identity, limits, recovery, transcript
 from ibstatus.rules import authority as family
@@ -75,7 +75,7 @@ def fact(
         heard,
         said_last(place, one),
         begun,
-        disk.exists(start.worktree_of(place, one.id, one.meta)),
+        disk.exists(agent_worktree.worktree_of(place, one.id, one.meta)),
         has_client(one.meta),
         operations.is_at_work(place, one.id),
         read(place, one, heard, halted),
@@ -206,5 +206,5 @@ def cut_off(place: places.Place, agents: Sequence[Agent]) -> list[str]:
         seen = recovery.Facts(one.id, one.meta, False, last, said_last(place, one), parked=parked)
         if parked:
             seen = seen._replace(read=read(place, one, last, halted.get(one.id, 0.0)))
-        found += [one.id] if recovery.is_cut_off(seen) and not start.lost_worktree(place, one.id) else []
+        found += [one.id] if recovery.is_cut_off(seen) and not agent_worktree.lost_worktree(place, one.id) else []
     return found

@@ -5,11 +5,11 @@ import sys
 import time
 from typing import Any
 
-from ibstatus.drivers import clients, git, git_worktree, tmux
-from ibstatus.errors import IbError, quoted
-from ibstatus.ops import agent_settings, session, worktree_include
+from ibstatus.drivers import clients, git, tmux
+from ibstatus.errors import IbError
+from ibstatus.ops import agent_settings, agent_worktree, session, worktree_include
 from ibstatus.rules import roles, start_script
-from ibstatus.store import agents, atomic, disk, meta, operations, places, role_files, tokens
+from ibstatus.store import agents, atomic, disk, meta, places, role_files, tokens
 
 
 def make_worktree(place: places.Place, agent: str, commit: str) -> None:
@@ -59,7 +59,7 @@ def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None
     start = start_script.Start(
         agent,
         folder,
-        worktree_of(place, agent, known),
+        agent_worktree.worktree_of(place, agent, known),
         place.root,
         client.begin(launch),
         client.again(launch),
@@ -74,36 +74,6 @@ def write_script(place: places.Place, agent: str, known: dict[str, Any]) -> None
     agents.keep(place, agent)
 
 
-def worktree_of(place: places.Place, agent: str, known: dict[str, Any]) -> str:
-    return place.root if known.get("worktree") is False else place.agent_dir(agent) + "/repo"
-
-
-def lost_worktree(place: places.Place, agent: str, *, ours: bool = False) -> str:
-    """What makes it again, where somebody has removed it; '' while it is there, and for an agent that never had one.
-    Nor while a command is making or closing the agent, unless that is `ours`."""
-    known = meta.read(place, agent)
-    path, branch = worktree_of(place, agent, known), f"agent/{agent}"
-    if "client" not in known or known.get("worktree") is False or disk.exists(path):
-        return ""
-    if not ours and operations.is_at_work(place, agent):
-        return ""
-    if git_worktree.tip(place.git_folder, branch):
-        return f"git worktree add -f {quoted(path)} {branch}"
-    base = str(known.get("base_commit") or "")
-    return f"git worktree add -f -b {branch} {quoted(path)} {base}" if base else f"ib kill {agent}"
-
-
-def refuse_foreign(place: places.Place, agent: str, worktree: str) -> None:
-    """git would work in another repository there: a copied worktree points to where it was copied from."""
-    if not git_worktree.admin_of(place.common, worktree):
-        pointer = places.pointed(worktree + "/.git", worktree)
-        raise IbError(
-            f"{worktree} is no worktree of this repository",
-            cause=f"its .git names {pointer}" if pointer else "",
-            hint=f"ib diff {agent} --committed; or git worktree repair {quoted(worktree)}",
-        )
-
-
 def beside_python(program: str) -> str:
     """The folder of this installation's own `ib`, '' when it has none."""
     folder = os.path.dirname(sys.executable)
@@ -115,6 +85,6 @@ def run(place: places.Place, agent: str, *words: str) -> None:
     known = meta.change(place, agent, ended=None, started=time.time())
     at = session.of(place, agent)
     argv = ["/bin/sh", place.agent_dir(agent) + "/start.sh", *words]
-    tmux.start(at.socket, at.name, worktree_of(place, agent, known), argv, agent)
+    tmux.start(at.socket, at.name, agent_worktree.worktree_of(place, agent, known), argv, agent)
     if at.pane() is None:
         raise IbError(f"The session of {agent} ended as soon as it began", hint=f"ib look {agent}; ib doctor")

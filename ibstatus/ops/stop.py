@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from ibstatus.drivers import ending, tmux, tmux_gate
-from ibstatus.ops import session, start
+from ibstatus.ops import agent_worktree, session
 from ibstatus.store import agent_log, meta, places
 
 Say = Callable[[str], None]
@@ -32,7 +32,7 @@ def end_pane(top: int) -> bool:
 
 def end_strays(place: places.Place, agent: str) -> bool:
     """What has lost its terminal: the tmux server died, or the client was started by hand."""
-    known = ending.strays(start.worktree_of(place, agent, meta.read(place, agent)), agent)
+    known = ending.strays(agent_worktree.worktree_of(place, agent, meta.read(place, agent)), agent)
     return ending.end(known, known)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import ibstatus
 from ibstatus.drivers import clients, daemon, ending, suspending, tmux
 from ibstatus.model.records import Agent
-from ibstatus.ops import conversation, sight, start
+from ibstatus.ops import agent_worktree, conversation, sight
 from ibstatus.rules import blind, endings, evidence, fleet, sights, why_text
 from ibstatus.rules.evidence import Evidence, Verdict
 from ibstatus.rules.known import Known, Sight
@@ -48,7 +48,7 @@ def why(place: places.Place, agent: str) -> why_text.Why:
         transcript=clients.of(record.meta).transcript_of(place, agent),
         events=last_events(place, agent),
         published=why_text.heading(last.state, last.reason, last.note) if last is not None else "",
-        lost_worktree=start.lost_worktree(place, agent),
+        lost_worktree=agent_worktree.lost_worktree(place, agent),
     )
 
 

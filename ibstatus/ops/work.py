@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ibstatus.drivers import git_checkouts, git_diff, git_refs, throw_away
 from ibstatus.errors import IbError
 from ibstatus.model.records import Agent
-from ibstatus.ops import fleet, forecast, start
+from ibstatus.ops import agent_worktree, fleet, forecast
 from ibstatus.store import agents, config, meta, places
 
 TOOL = "externalDiffTool"
@@ -85,7 +85,7 @@ def home_of(place: places.Place, agent: str, cwd: str) -> str:
 @contextmanager
 def compared(place: places.Place, line: Line, committed: bool) -> Iterator[git_diff.Side]:
     if line.worktree and not committed:
-        start.refuse_foreign(place, line.agent, line.worktree)
+        agent_worktree.refuse_foreign(place, line.agent, line.worktree)
         with git_diff.worktree(line.worktree) as side:
             yield side
     else:
@@ -115,7 +115,7 @@ def show_in_tool(place: places.Place, agent: str, cwd: str) -> int:
     line = with_branch(line_of(place, agent, cwd))
     if not line.worktree:
         raise IbError(f"{agent} has no worktree to show", hint=f"ib diff {agent} --committed")
-    start.refuse_foreign(place, agent, line.worktree)
+    agent_worktree.refuse_foreign(place, agent, line.worktree)
     argv = tool(place)
     with throw_away.checkout(place.git_folder, line.base) as folder:
         code = git_diff.shown_by([*argv, folder, line.worktree], cwd)

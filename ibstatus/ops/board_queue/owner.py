@@ -11,20 +11,6 @@ def owner(place: places.Place, agent: str) -> Entry | None:
     return queued(place).get(agent)
 
 
-def refuse(place: places.Place, agent: str) -> None:
-    """Two that merge one branch would each believe that they close its agent."""
-    entry = owner(place, agent)
-    if entry is not None:
-        from ibstatus.ops.board_queue import remedy
-
-        way = remedy.of(place, entry) if remedy.needed(place, entry) else "ib board merge"
-        raise IbError(
-            f"The merge queue has the branch of {agent}: entry {entry.id}, {entry.status}",
-            hint=f"{way}; or to take it out of there: ib board merge abandon {entry.id}",
-            cause=entry.reason,
-        )
-
-
 def queued(place: places.Place) -> dict[str, Entry]:
     """Open entries by agent. A board that cannot be reached, or cannot be read, keeps nobody from working here."""
     if not opening.is_there(place):
