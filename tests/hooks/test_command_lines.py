@@ -14,6 +14,7 @@ import pytest
 
 from ibstatus.model import words
 from ibstatus.rules import hook_commands
+from ibstatus.store import disk
 from tests.conftest import PROJECT
 
 SHELLS = [shell for shell in ("dash", "bash", "zsh", "ksh", "busybox") if shutil.which(shell)]
@@ -124,11 +125,11 @@ def no_entry(it: Installed) -> None:
 
 
 def syntax_error(it: Installed) -> None:
-    (it.package / "store" / "disk.py").write_text("def (:\n")
+    (it.package / disk.__file__.rpartition("/ibstatus/")[2]).write_text("def (:\n")
 
 
 def import_error(it: Installed) -> None:
-    (it.package / "hooks" / "entry.py").write_text("from ibstatus.rules import no_such_thing\n")
+    (it.package / "hooks" / "entry.py").write_text("import ibstatus.no_such_thing\n")
 
 
 def killed(it: Installed) -> None:

@@ -3,13 +3,14 @@
 import contextlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ibstatus.rules import screen_regex, screen_rules, screen_states
-from tests.conftest import PROJECT
+from ibstatus.store.screen_rules import SHIPPED
 
 ONE = "[[rule]]\nname = 'one'\nstate = 'waiting'\n"
 
@@ -117,7 +118,7 @@ def test_a_screen_tells_the_version_that_nobody_knows(logo: str, fits: bool) -> 
 
 
 def test_the_form_told_at_the_head_of_our_file_is_true() -> None:
-    head = (PROJECT / "ibstatus/rules/screens.toml").read_text().partition("[glyphs]")[0]
+    head = Path(SHIPPED).read_text().partition("[glyphs]")[0]
     example = "\n".join(line.removeprefix("#   ") for line in head.split("\n") if line.startswith("#   "))
     rules = screen_rules.parsed(example.encode(), "f")
     line = "─" * 80

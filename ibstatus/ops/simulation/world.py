@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 
 from ibstatus.drivers import daemon, processes
+from ibstatus.drivers.processes import Ended
 from ibstatus.errors import IbError
 from ibstatus.ops.simulation import clocked, watcher
 from ibstatus.ops.simulation.clock import Clock
@@ -105,7 +106,7 @@ class World:
         with open(self.orders_of(who), "a", encoding="utf-8") as file:
             file.write("".join(f"{line}\n" for line in lines))
 
-    def tried(self, *argv: str, primary: bool = False) -> processes.Ended:
+    def tried(self, *argv: str, primary: bool = False) -> Ended:
         session = {"CLAUDE_CODE_SESSION_ID": SESSION} if primary else {}
         return processes.run(list(argv), self.root, {**self.env, **session})
 
