@@ -209,7 +209,7 @@ def show_text(place: places.Place) -> bool:
     spot = hiding_place.named(place)
     if is_made_by_ib(place, spot):
         return False
-    with git_lock.turn(place):
+    with git_files.turn(place):
         exclude.remove_file(place)
     return True
 

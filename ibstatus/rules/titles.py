@@ -20,7 +20,6 @@ MODES = (STOP_ONLY, REAL_TIME, OFF)
 
 DECAY = 1800
 LONGEST = 64  # of a name or an id that is remembered
-MOST_OF_A_COMMAND = 1000
 MOST_ENDED = 100  # agents can be many, and end all at once
 SENDING = "SendMessage"
 TOOL_ENDS = ("PostToolBatch", "PostToolUse", "PostToolUseFailure")
@@ -169,10 +168,8 @@ def listed(tasks: "list[Any]") -> tuple[str, ...]:
 
 def is_running(task: "Any") -> bool:
     """Does this task of the payload do any work? A listener only waits for us."""
-    if not isinstance(task, dict) or task.get("status") != "running":
-        return False
-    command = task.get("command")
-    return not isinstance(command, str) or words.LISTENER not in command[:MOST_OF_A_COMMAND]
+    running = isinstance(task, dict) and task.get("status") == "running"
+    return running and words.LISTENER not in str(task.get("command"))[:1000]
 
 
 # The background
