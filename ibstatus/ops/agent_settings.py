@@ -6,6 +6,7 @@ import os
 from ibstatus.drivers import clients
 from ibstatus.errors import IbError
 from ibstatus.rules import agent_settings, roles
+from ibstatus.rules.guarding import outside
 from ibstatus.store import agents, atomic, client_settings, config, fleet, places, wanted_hooks
 
 
@@ -35,7 +36,7 @@ def written(place: places.Place, agent: str) -> str:
     titles = str(known.value(wanted_hooks.TITLES_KEY))
     yolo = meta.get("yolo") is True
     wanted = agent_settings.Agent(
-        agent, role, place.root, place.common, yolo, tasks, titles, os.path.expanduser("~"),
+        agent, role, place.root, place.common, yolo, tasks, titles, keys_below(os.path.expanduser("~")),
         tuple(fleet.names_of(place)), meta.get("worktree") is not False,
     )  # fmt: skip
     own = agent_settings.Permissions(*(tuple(listed(meta.get(kind))) for kind in ("allow", "deny")))
@@ -44,6 +45,12 @@ def written(place: places.Place, agent: str) -> str:
     atomic.put(path_of(place, agent), json.dumps(made, indent=2).encode() + b"\n")
     agents.keep(place, agent)
     return path_of(place, agent)
+
+
+def keys_below(home: str) -> tuple[str, ...]:
+    """Paths of keys and passwords in this home, as the guard has them; none where there is no home."""
+    names = [*(f"/{name}" for name in sorted(outside.KEY_FOLDERS | outside.KEY_FILES)), *outside.KEYS_BELOW_HOME]
+    return tuple(home + name for name in [*names, "/.claude/.credentials.json"]) if home else ()
 
 
 def listed(rules: object) -> list[str]:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from ibstatus.errors import IbError
 from ibstatus.rules import hook_commands, hook_settings, lines
-from ibstatus.rules.guarding import outside
 from ibstatus.rules.titles import STOP_ONLY
 
 Json = dict[str, Any]
@@ -47,7 +46,7 @@ class Permissions(NamedTuple):
 
 class Agent(NamedTuple):
     """For whom it is. `root`: the main checkout; `common`: its git directory; `intercepts`: Tasks become agents;
-    `titles`: when its window's title changes; `home`: whose keys it must not read; `others`: the ids of all agents;
+    `titles`: when its window's title changes; `keys`: what it must not read; `others`: the ids of all agents;
     `tree`: it has a worktree of its own."""
 
     id: str
@@ -57,7 +56,7 @@ class Agent(NamedTuple):
     yolo: bool = False
     intercepts: bool = False
     titles: str = STOP_ONLY
-    home: str = ""
+    keys: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     tree: bool = True
 
@@ -170,7 +169,7 @@ def sandbox(agent: Agent, base: Json, program: hook_commands.Program, path: str)
     ours = {
         "allowWrite": [f"/tmp/ib-{agent.id}", f"{agent.root}/.ittybitty", f"{agent.common}/ib"],
         "denyWrite": unwritable(agent),
-        "denyRead": [*([agent.root] if agent.tree else []), *unreadable(agent)],
+        "denyRead": [*([agent.root] if agent.tree else []), *agent.keys],
         "allowRead": readable(agent, program) if agent.tree else [],
     }
     merged = {name: list(dict.fromkeys([*rules(files, name, path), *more])) for name, more in ours.items()}
@@ -186,13 +185,6 @@ def unwritable(agent: Agent) -> list[str]:
     folders = [f"{where}/agents/{one}" for one in everybody for where in (home, f"{agent.common}/ib")]
     worktrees = [f"{home}/agents/{one}/repo" for one in everybody[1:]]
     return [*(f"{folder}/{leaf}" for folder in folders for leaf in DECIDING), *worktrees, f"{home}/hooks"]
-
-
-def unreadable(agent: Agent) -> list[str]:
-    """Keys and passwords, as the guard has them."""
-    below = [*(f"/{name}" for name in sorted(outside.KEY_FOLDERS | outside.KEY_FILES)), *outside.KEYS_BELOW_HOME]
-    below.append("/.claude/.credentials.json")
-    return [agent.home + name for name in below] if agent.home else []
 
 
 def readable(agent: Agent, program: hook_commands.Program) -> list[str]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ibstatus.errors import IbError
 from ibstatus.hooks import entry
+from ibstatus.ops.agent_settings import keys_below
 from ibstatus.rules import agent_settings, hook_commands, hook_settings, lines
 from ibstatus.rules.agent_settings import Agent, Permissions
 from ibstatus.store import agents
@@ -165,9 +166,9 @@ def test_what_must_deny_has_longer_than_its_own_alarm(agent: Agent) -> None:
     settings = agent_settings.build(agent, {}, PROGRAM)
 
     limits = {mine.hook: mine.value["timeout"] for mine in hook_settings.ours(settings)}
-    must = {hook for hook, fails in entry.HOOKS.items() if fails in (entry.GUARD, entry.REQUEST)} & limits.keys()
+    must = {hook for hook, (fails, _) in entry.HOOKS.items() if fails in (entry.GUARD, entry.REQUEST)} & limits.keys()
     assert "agent-path" in must
-    assert all(limits[hook] >= 100 * entry.LIMIT[entry.HOOKS[hook]] for hook in must)
+    assert all(limits[hook] >= 100 * entry.LIMIT[entry.HOOKS[hook][0]] for hook in must)
     assert all(limit == hook_settings.TIMEOUT for hook, limit in limits.items() if hook not in must)
 
 
@@ -196,7 +197,7 @@ def test_the_sandbox_lets_mail_out_and_keeps_the_rules_in() -> None:
 
 
 def test_the_sandbox_shows_neither_the_main_checkout_nor_keys() -> None:
-    files = sandbox_of(WORKER._replace(home="/home/me"))["filesystem"]
+    files = sandbox_of(WORKER._replace(keys=keys_below("/home/me")))["filesystem"]
 
     assert {"/project", "/home/me/.ssh", "/home/me/.netrc", "/home/me/.config/gh"} < set(files["denyRead"])
     worktree = "/project/.ittybitty/agents/w1/repo"
@@ -212,7 +213,7 @@ def test_ib_can_be_read_where_it_is_installed_in_the_main_checkout() -> None:
 
 
 def test_without_a_worktree_of_its_own_the_main_checkout_stays_open() -> None:
-    files = sandbox_of(WORKER._replace(tree=False, home="/home/me"))["filesystem"]
+    files = sandbox_of(WORKER._replace(tree=False, keys=keys_below("/home/me")))["filesystem"]
 
     assert "/project" not in files["denyRead"]
     assert "/home/me/.ssh" in files["denyRead"]
