@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PEER   := $(VENV)/.peer
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check fix test peers bench picture clean
+.PHONY: help setup demo check fix test soak peers bench picture clean
 
 help:  ## show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,10 @@ fix: setup  ## format and mend what can be mended by a tool
 
 test: setup  ## the tests alone
 	$(BIN)/python -m pytest
+
+MINUTES ?= 10
+soak: setup  ## random examples, every step of each kill, storms: MINUTES=10, SEED=… to repeat
+	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 $(PEER): $(STAMP)
 	@echo "fetching the real Claude Code client …"

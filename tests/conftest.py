@@ -18,12 +18,15 @@ from hypothesis import HealthCheck, settings
 
 from ibstatus.store import places
 from tests import faults as fault_seam
-from tests import forked
+from tests import forked, sweeps
 from tests.patience import lengthen
 
-# A busy machine is no reason to fail: nothing here looks at the clock.
-settings.register_profile("ib", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("ib")
+# A busy machine is no reason to fail: nothing here looks at the clock. The same commit always runs the same examples;
+# `make soak` runs others, and what it finds becomes an @example.
+BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "database": None}
+settings.register_profile("check", derandomize=True, **BUSY)  # type: ignore[arg-type]
+settings.register_profile("soak", print_blob=True, **BUSY)  # type: ignore[arg-type]
+settings.load_profile("soak" if sweeps.SOAK else "check")
 lengthen()
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -46,6 +49,11 @@ def clean_environment(home: Path) -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "IB_SUPERVISOR": "off",  # no command starts one by itself, unless the test asks for it
     }
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if sweeps.is_over():
+        pytest.skip("the time is over")
 
 
 @pytest.fixture(scope="session", autouse=True)

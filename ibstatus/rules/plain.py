@@ -9,6 +9,7 @@ TAKES_VALUE = {
     "send": {"--from": "claimed"},
     "log": {"--id": "agent"},
 }
+MAY_BE_EMPTY = "claimed"  # hooks call what has it, with whatever they have; of any other click says that it is empty
 SWITCHES = {"log": {"-q": "quiet", "--quiet": "quiet"}}
 
 
@@ -35,8 +36,10 @@ def recognised(argv: list[str]) -> Call | None:
     while at < len(argv):
         word = argv[at]
         if word in valued and at + 1 < len(argv) and not argv[at + 1].startswith("-"):
-            options[valued[word]] = argv[at + 1]
             at += 1
+            if not argv[at].strip() and valued[word] != MAY_BE_EMPTY:
+                return None
+            options[valued[word]] = argv[at]
         elif word in switches:
             options[switches[word]] = "yes"
         elif word.startswith("-"):

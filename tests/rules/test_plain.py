@@ -6,12 +6,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ibstatus import __main__ as front
-from ibstatus.cli import app, say
+from ibstatus.cli import app, filled, say
 from ibstatus.rules import plain
 
 COMMANDS: dict[str, click.Command] = {
     "notify": say.notify, "send": say.send, "acknowledge": say.acknowledge, "ack": say.acknowledge, "log": say.log,
 }  # fmt: skip
+for command in COMMANDS.values():
+    filled.only(command)  # as app does it with every command before it runs
 OPTIONS = [parameter for command in COMMANDS.values() for option in command.params for parameter in option.opts]
 PIECES = st.one_of(
     st.sampled_from(
@@ -36,6 +38,9 @@ def by_click(name: str, words: list[str]) -> dict[str, object]:
 @example(name="notify", words=["x", "--type"])
 @example(name="notify", words=["--type", "--from", "x"])
 @example(name="ack", words=[""])
+@example(name="notify", words=["text", "--type", ""])
+@example(name="log", words=["text", "--id", " "])
+@example(name="notify", words=["text", "--from", " "])
 @settings(max_examples=1500, deadline=None)
 def test_click_reads_it_alike(name: str, words: list[str]) -> None:
     call = plain.recognised([name, *words])
@@ -89,6 +94,8 @@ def test_the_usual_is_plain(argv: list[str]) -> None:
         ["notify", "--", "-x"],
         ["notify", "--type=waiting", "x"],
         ["notify", "x", "--type"],
+        ["notify", "x", "--type", ""],
+        ["log", "x", "--id", " "],
         ["notify", "--typo", "x"],
         ["send", "user", "-x"],
         ["send", "user", "-"],
