@@ -34,18 +34,19 @@ class Sweep:
             …
             sweep.tell(struck)
 
-    In a check: the first, every tenth, and the last one, which is looked for between the last two of those. Its
-    numbers go up and then to and fro. In a soak: each one, in order.
+    In a check: the first, every tenth, and the last one, which is looked for between the last two of those (unless it
+    need not be `exact`): the numbers go up, and then to and fro. In a soak: each one, in order.
     """
 
-    def __init__(self, every: int, longest: int = 1000) -> None:
+    def __init__(self, every: int, longest: int = 1000, *, exact: bool = True) -> None:
         self.every = 1 if SOAK else every
+        self.exact = exact
         self.longest = longest
         self.at = self.last = 0  # `last` is the highest step that was reached, `beyond` the lowest that was not
         self.beyond: int | None = None
 
     def __iter__(self) -> Iterator[int]:
-        while self.beyond is None or self.beyond > self.last + 1:
+        while self.beyond is None or (self.exact and self.beyond > self.last + 1):
             if is_over():
                 pytest.skip(f"the time is over after step {self.at}")
             last, self.at = self.at, self.following()

@@ -20,6 +20,7 @@ from tests import faults as fault_seam
 from tests.conftest import PROJECT, Done, git, make_agent
 from tests.hooks.conftest import run_hook
 from tests.store.test_races import Child
+from tests.sweeps import Sweep
 
 Ib = Callable[..., Done]
 Agent = Callable[..., Path]
@@ -89,8 +90,18 @@ class TestInstall:
 
         assert os.listdir(file.parent) == ["settings.json"]
 
-    @pytest.mark.parametrize("text", [USERS, "", "\n", "{}", "\ufeff{\n}\n", json.dumps(OLD, indent=4)])
-    @pytest.mark.parametrize("mode", [0o644, 0o600, 0o664])
+    @pytest.mark.parametrize(
+        ("text", "mode"),
+        [
+            (USERS, 0o644),
+            (USERS, 0o600),
+            ("", 0o600),
+            ("\n", 0o644),
+            ("{}", 0o664),
+            ("\ufeff{\n}\n", 0o664),
+            (json.dumps(OLD, indent=4), 0o600),
+        ],
+    )
     def test_the_bytes_and_the_mode_come_back(self, ib: Ib, file: Path, text: str, mode: int) -> None:
         before = write(file, text)
         file.chmod(mode)
@@ -437,6 +448,7 @@ class TestTrouble:
         else:
             hooks.taken_out(repo, hook_status.KINDS)
 
+    @pytest.mark.sweep
     @pytest.mark.parametrize("text", [None, USERS])
     @pytest.mark.parametrize("what", ["install", "uninstall"])
     def test_a_kill_at_every_operation(self, repo: places.Place, text: str | None, what: str) -> None:
@@ -444,11 +456,10 @@ class TestTrouble:
         before = None if text is None else path.read_bytes()
         self.act(repo, "install")
         after = path.read_bytes()
-        at, killed = 0, True
-        while killed:
-            at += 1
+        sweep = Sweep(every=8)
+        for at in sweep:
             self.act(repo, "uninstall" if what == "install" else "install")
-            killed = struck(lambda: self.act(repo, what), at)
+            sweep.tell(struck(lambda: self.act(repo, what), at))
             now = path.read_bytes() if path.exists() else None
             assert now in (before, after), f"killed at operation {at}"
             self.act(repo, what)
@@ -458,8 +469,9 @@ class TestTrouble:
         assert path.exists() == (text is not None)
         assert path.parent.exists() == (text is not None)
         assert text is None or os.listdir(path.parent) == [path.name]
-        assert at > 5
+        assert sweep.last > 4
 
+    @pytest.mark.sweep
     @pytest.mark.parametrize("text", [None, USERS])
     @pytest.mark.parametrize("what", ["install", "uninstall"])
     def test_an_error_at_every_operation(
@@ -469,22 +481,22 @@ class TestTrouble:
         before = None if text is None else path.read_bytes()
         self.act(repo, "install")
         after = path.read_bytes()
-        at = 0
-        while at == 0 or faults.seen >= at:
-            at += 1
+        sweep = Sweep(every=8)
+        for at in sweep:
             self.act(repo, "uninstall" if what == "install" else "install")
             faults.arm(at, (errno.ENOSPC, errno.EIO, errno.EACCES)[at % 3])
             try:
                 self.act(repo, what)
             except (OSError, hooks.IbError):
                 pass
+            sweep.tell(faults.seen >= at)
             faults.disarm()
             now = path.read_bytes() if path.exists() else None
             assert now in (before, after), f"error at operation {at}"
             self.act(repo, what)
             now = path.read_bytes() if path.exists() else None
             assert now == (after if what == "install" else before), f"error at operation {at}"
-        assert at > 5
+        assert sweep.last > 4
 
 
 def struck(act: Callable[[], None], at: int) -> bool:

@@ -21,9 +21,10 @@ from tests import forked
 from tests.conftest import PROJECT, Done, git
 from tests.faults import Faults
 from tests.store import layouts
+from tests.sweeps import Sweep
 
 PASSED = 77  # tests.faults: the operation that should have failed was never reached
-STEP = 23  # 1 tries every operation, and takes some minutes
+EVERY = 40  # to try each takes some minutes
 Ib = Callable[..., Done]
 Agent = Callable[..., Path]
 
@@ -553,7 +554,8 @@ def test_uninstall_beside_commands_that_write(repo: places.Place, ib: Ib) -> Non
     assert [n for n in range(8) if f"message {n}" not in found] == []
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.sweep
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("options", [("init",), ("init", "--gitignore"), ("uninstall", "--force")])
 def test_killed_at_a_file_operation(
     repo: places.Place, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
@@ -562,7 +564,8 @@ def test_killed_at_a_file_operation(
     monkeypatch.chdir(repo.root)
     before = everything(repo.root)
     me = identity.Caller(identity.PERSON, "user")
-    for at in range(1, 1000, STEP):
+    sweep = Sweep(EVERY, exact=False)
+    for at in sweep:
         if options[0] == "uninstall":
             say.send_to_primary(repo, me, [f"? message {at}"], "", 1_700_000_000)
         ended = forked.run([*options], repo.root, dict(os.environ), None, forked.KILL, at)[0]
@@ -575,9 +578,7 @@ def test_killed_at_a_file_operation(
         assert everything(repo.root) == before, at
         for tar in Path(os.environ["TMPDIR"]).iterdir():
             tar.unlink()
-        if ended == PASSED:
-            return
-    pytest.fail("it never passes")
+        sweep.tell(ended != PASSED)
 
 
 def kept_mail() -> str:

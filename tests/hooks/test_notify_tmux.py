@@ -17,8 +17,10 @@ from ibstatus.rules import titles
 from ibstatus.store import title_files
 from tests.conftest import make_agent, make_repo
 from tests.hooks.title_panes import Server, Session, settings
+from tests.sweeps import SOAK, Sweep
 from tests.until import until
 
+TURNS = 25 if SOAK else 5  # of ten events each, in four panes: a thousand
 EDIT, READ = [{"tool_name": "Edit"}], [{"tool_name": "Read"}]
 
 
@@ -704,22 +706,24 @@ def test_a_timer_of_a_session_that_has_ended_says_nothing(server: Server, projec
 # Faults
 
 
+@pytest.mark.sweep
 def test_the_hook_may_be_killed_at_any_point(server: Server, project: Path) -> None:
     """The next event puts it right; what was killed before anything was written down has not happened."""
     pane = server.pane()
     session = Session(server, pane, project).start()
-    for at in range(1, 99):
+    sweep = Sweep(every=8, longest=99)
+    for at in sweep:
         session.edit()
         code, _, _ = session.told("Stop.with-background", "KILL", at)
         session.tell("PostToolBatch", tool_calls=READ)
         memory = title_files.read(str(server.memories[0]))
         assert server.state(pane) == memory.known.state, at
         assert not memory.due
-        if code != -signal.SIGKILL:
-            break
-        session.stop()
-        assert server.name(pane) == "🤖✅web"
-    assert 9 < at < 98
+        sweep.tell(code == -signal.SIGKILL)
+        if code == -signal.SIGKILL:
+            session.stop()
+            assert server.name(pane) == "🤖✅web"
+    assert sweep.last > 8
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -739,10 +743,12 @@ def test_killed_when_tmux_is_asked(server: Server, project: Path, when: str) -> 
     assert (server.state(pane), title_files.read(str(server.memories[0])).due) == ("COMPLETED", False)
 
 
+@pytest.mark.sweep
 def test_a_disk_that_takes_nothing(server: Server, project: Path) -> None:
     pane = server.pane()
     session = Session(server, pane, project).start()
-    for at in range(1, 99):
+    sweep = Sweep(every=8, longest=99)
+    for at in sweep:
         session.edit()
         code, out, _ = session.told("Stop.with-background", "ENOSPC", at)
         assert (
@@ -750,9 +756,8 @@ def test_a_disk_that_takes_nothing(server: Server, project: Path) -> None:
         )  # what the command `ib` says of a disk that fails before it came to the hook, is not the hook's
         session.edit().stop()
         assert server.state(pane) == "COMPLETED", at
-        if code == 77:
-            break
-    assert 9 < at < 98
+        sweep.tell(code != 77)
+    assert sweep.last > 8
 
 
 def test_a_folder_that_cannot_be_written(server: Server, project: Path) -> None:
@@ -787,6 +792,7 @@ def test_an_event_that_must_wait_for_others_is_not_lost(server: Server, project:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.sweep
 def test_a_thousand_events_of_four_panes(live: Server, tmp_path: Path) -> None:
     """Several hooks at once, also of one pane: the last state is right, nothing flickers, nobody else is touched."""
     panes = [live.pane(), live.window(), live.window()]
@@ -799,7 +805,7 @@ def test_a_thousand_events_of_four_panes(live: Server, tmp_path: Path) -> None:
 
     def work(session: Session) -> None:
         session.start()
-        for turn in range(25):
+        for turn in range(TURNS):
             session.turn = turn
             session.tell("UserPromptSubmit")
             both = [threading.Thread(target=session.tell, args=(f"PreToolUse.{tool}",)) for tool in ("Bash", "Read")]

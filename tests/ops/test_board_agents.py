@@ -19,6 +19,7 @@ from tests.board.doing import add, claim_it, finish, known, since, status
 from tests.conftest import Done, git, run_ib
 from tests.gitwork import commit
 from tests.ops.test_spawn import everything, held_checkout
+from tests.sweeps import spread
 from tests.until import until
 
 Ib = Callable[..., Done]
@@ -135,7 +136,8 @@ def test_a_spawn_that_is_told_to_end_gives_it_back(repo: places.Place, board: Bo
     assert status(board, "it") == "ready"
 
 
-@pytest.mark.parametrize("at", range(4, 64, 12))
+@pytest.mark.sweep
+@pytest.mark.parametrize("at", spread(range(4, 64, 4), 5))
 def test_killed_anywhere_it_is_the_agents_or_comes_back(repo: places.Place, board: Board, ib: Ib, at: int) -> None:
     """What is still held by an agent that was taken back is left to its lease."""
     add(board, "it")

@@ -18,6 +18,7 @@ from tests.conftest import Done, git, make_repo
 from tests.gitwork import commit, parents, subjects, tip
 from tests.killed import Counter
 from tests.queuework import opened, queue, side
+from tests.sweeps import Sweep
 
 Agent = Callable[..., Path]
 MOST_STEPS = 120
@@ -47,11 +48,12 @@ def killed_at(place: places.Place, number: int) -> bool:
         os._exit(0)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("way", ["checked out", "elsewhere", "linear", "tested"])
 def test_a_killed_merger_leaves_nothing_half_done(tmp_path: Path, way: str) -> None:
     """Step by step, each in a repository of its own, until the merge comes to its end before it is killed."""
-    outcomes = []
-    for number in range(1, MOST_STEPS):
+    outcomes, sweep = {}, Sweep(every=5, longest=MOST_STEPS)
+    for number in sweep:
         place = make_repo(tmp_path / str(number) / "repo")
         work = side(place, "topic", "new.txt", "new\n")
         ours = commit(place.root, "ours.txt", "ours\n")
@@ -61,13 +63,13 @@ def test_a_killed_merger_leaves_nothing_half_done(tmp_path: Path, way: str) -> N
         if way == "elsewhere":
             git(place.root, "checkout", "-q", "-b", "mine")
         was_killed = killed_at(place, number)
-        outcomes.append(tip(place.root, "main") != ours)
+        outcomes[number] = tip(place.root, "main") != ours
         settled(place, way, work, ours)
-        if not was_killed:
-            break
+        sweep.tell(was_killed)
 
-    assert outcomes == sorted(outcomes)
-    assert (outcomes[0], outcomes[-1]) == (False, True)
+    in_order = [outcomes[number] for number in sorted(outcomes)]
+    assert in_order == sorted(in_order)
+    assert (in_order[0], in_order[-1]) == (False, True)
 
 
 def settled(place: places.Place, way: str, work: str, ours: str) -> None:
@@ -89,11 +91,13 @@ def settled(place: places.Place, way: str, work: str, ours: str) -> None:
         assert entry.receipt["exit"] == 0
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("tmux")
 @pytest.mark.parametrize("first", ["list", "merge"])
 def test_a_merger_that_is_killed_while_it_closes_an_agent(tmp_path: Path, agent: Agent, first: str) -> None:
     """`first`: who finds it, any command (which mends) or at once the next merger."""
-    for number in range(1, MOST_STEPS):
+    sweep = Sweep(every=8, longest=MOST_STEPS)
+    for number in sweep:
         place = make_repo(tmp_path / str(number) / "repo")
         board = opened(place)
         work = commit(agent(place, "w"), "new.txt", "new\n")
@@ -113,9 +117,7 @@ def test_a_merger_that_is_killed_while_it_closes_an_agent(tmp_path: Path, agent:
         assert git(place.root, "branch", "--list", "agent/w") == ""
         assert git(place.root, "status", "--porcelain", "--untracked-files=no") == ""
         assert list(operations.unfinished(place)) == []
-        if not was_killed:
-            return
-    raise AssertionError("it never came to its end")
+        sweep.tell(was_killed)
 
 
 def test_two_mergers_that_are_killed_at_random_merge_each_branch_once() -> None:

@@ -18,6 +18,7 @@ from ibstatus.store import disk, fleet, founding, home, meta, operations, places
 from tests import killed
 from tests.conftest import Done, git, make_agent
 from tests.gitwork import commit, state, tip
+from tests.sweeps import spread
 from tests.until import until
 
 Ib = Callable[..., Done]
@@ -456,7 +457,8 @@ def test_a_folder_of_ours_that_both_share_is_not_parted(repo: places.Place, tmp_
     assert fleet.repo_id(repo) == ident
 
 
-@pytest.mark.parametrize("at", range(1, 60, 2))
+@pytest.mark.sweep
+@pytest.mark.parametrize("at", spread(range(1, 60, 2), 8))
 def test_killed_while_it_is_parted_the_next_command_finishes(repo: places.Place, ib: Ib, at: int) -> None:
     ib("init")
     make_agent(repo, "a1")

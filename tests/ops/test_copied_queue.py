@@ -16,6 +16,7 @@ from tests import killed
 from tests.conftest import Done
 from tests.ops.test_copied import copied
 from tests.queuework import one, queue, side
+from tests.sweeps import spread
 
 Ib = Callable[..., Done]
 
@@ -40,7 +41,8 @@ def test_the_queue_of_a_copied_file_is_the_copys(repo: places.Place, board: Boar
     assert os.listdir(copy.safe + "/formerly") == []
 
 
-@pytest.mark.parametrize("at", range(1, 60, 3))
+@pytest.mark.sweep
+@pytest.mark.parametrize("at", spread(range(1, 60, 3), 6))
 def test_the_queue_comes_along_whenever_the_command_is_killed(
     repo: places.Place, board: Board, ib: Ib, at: int
 ) -> None:

@@ -14,6 +14,7 @@ from ibstatus.ops import hide
 from ibstatus.rules import filtering
 from ibstatus.store import exclude, git_files, git_lock, places, touched
 from tests.conftest import PROJECT, git
+from tests.sweeps import Sweep
 
 NODE = "<ittybitty-status>\n<!-- Auto -->\n{}\n<!-- ib:room     -->\n</ittybitty-status>\n"
 LOCAL = f"<ittybitty>\n<!-- ib:local -->\ntext\n{NODE}</ittybitty>\n"
@@ -654,10 +655,13 @@ def killed(verb: str, place: places.Place, at: int) -> bool:
     return done.returncode == -9
 
 
-@pytest.mark.parametrize("start", [1, 2, 3])
-def test_killed_anywhere_the_next_one_mends(tracked: places.Place, start: int) -> None:
-    before, count, index = files(tracked), start, git(tracked.root, "ls-files", "-s")
-    while killed("hide", tracked, count):
+@pytest.mark.sweep
+@pytest.mark.timeout(300)
+def test_killed_anywhere_the_next_one_mends(tracked: places.Place) -> None:
+    before, index = files(tracked), git(tracked.root, "ls-files", "-s")
+    sweep = Sweep(every=10)
+    for count in sweep:
+        sweep.tell(killed("hide", tracked, count))
         assert hide.hide(tracked).yes, count
         text = (files(tracked)["config"] or b"") + (files(tracked)["info/attributes"] or b"")
         assert text.count(b"clean =") == text.count(b"filter=ittybitty") == 1, count
@@ -669,15 +673,15 @@ def test_killed_anywhere_the_next_one_mends(tracked: places.Place, start: int) -
         hide.unhide(tracked)
         assert files(tracked) == before, count
         assert not [leaf for leaf in os.listdir(tracked.common) if "lock" in leaf or "ib-" in leaf], count
-        count += 3
 
-    assert count > 30
+    assert sweep.last > 30
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EACCES])
 def test_a_disk_that_refuses_leaves_a_reason(tracked: places.Place, faults, error: int) -> None:
-    before, count = files(tracked), 1
-    while True:
+    before, sweep = files(tracked), Sweep(every=6)
+    for count in sweep:
         faults.arm(count, error)
         try:
             hidden = hide.hide(tracked)
@@ -686,11 +690,10 @@ def test_a_disk_that_refuses_leaves_a_reason(tracked: places.Place, faults, erro
         faults.disarm()
         hide.unhide(tracked)
         assert files(tracked) == before, count
+        sweep.tell(faults.seen >= count)
         if faults.seen < count:
             assert hidden is not None
             assert hidden.yes
-            return
-        count += 2
 
 
 def levels(place: places.Place) -> list[tuple[str, str]]:

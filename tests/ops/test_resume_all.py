@@ -23,6 +23,7 @@ from ibstatus.rules.limits import Park
 from ibstatus.store import episodes, home, locks, meta, places, snapshot, spool, standing
 from tests import killed
 from tests.ops.test_pause import heard, live, state
+from tests.sweeps import spread
 from tests.until import until
 
 pytestmark = pytest.mark.usefixtures("fake_claude")
@@ -82,7 +83,8 @@ def test_two_at_once_start_nobody_twice(ib, repo, tmux, fleet) -> None:
     assert live(tmux, repo) == ["idle", "lead"]
 
 
-@pytest.mark.parametrize("step", [2, 9, 16, 23, 30])
+@pytest.mark.sweep
+@pytest.mark.parametrize("step", spread(range(2, 31, 7), 3))
 def test_killed_in_the_middle_it_goes_on_where_it_was(ib, repo, tmux, fake_claude: Path, step: int) -> None:
     assert ib("new-agent", "--name", "w", "Task\n> work 600").code == 0
     until(lambda: state(ib, "w") == "running" and sum("Task" in text for text in heard(fake_claude)) == 1)

@@ -16,6 +16,7 @@ from ibstatus.ops import recover, retire
 from ibstatus.store import home, meta, operations, places, questions, undo_log
 from tests import faults as fault_seam
 from tests.conftest import git, make_agent
+from tests.sweeps import spread
 
 NOW = 1_800_000_000.0
 
@@ -192,7 +193,8 @@ def test_killed_at_a_note_it_is_finished(repo: places.Place, worked: Path, at: i
     assert git(repo.root, "show", f"{undo_log.ref_of(record.name)}:new.txt") == "new\n"
 
 
-@pytest.mark.parametrize("at", range(0, 60, 4))
+@pytest.mark.sweep
+@pytest.mark.parametrize("at", spread(range(0, 60, 2), 6))
 def test_a_disk_that_fails_once_leaves_no_child_behind(
     repo: places.Place, agent: Callable[..., Path], faults: fault_seam.Faults, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:

@@ -19,6 +19,7 @@ from ibstatus.store import home, locks, operations, places
 from tests import killed
 from tests.children import is_alive
 from tests.conftest import Done, git, make_agent, make_repo, run_ib
+from tests.sweeps import spread
 from tests.until import until
 
 WHEN_TOLD = "#!/bin/sh\nwhile [ ! -e '{}' ]; do sleep 0.1; done\n"
@@ -313,7 +314,8 @@ def test_twenty_at_once_and_ten_places(repo, client: Path) -> None:
     assert os.listdir(repo.safe + "/operations") == []
 
 
-@pytest.mark.parametrize("at", range(3, 120, 6))
+@pytest.mark.sweep
+@pytest.mark.parametrize("at", spread(range(3, 120, 3), 8))
 def test_killed_anywhere_the_next_command_mends_it(ib, repo, client: Path, tmux, at: int) -> None:
     home.enter(repo)
     before = everything(repo)

@@ -21,6 +21,7 @@ from ibstatus.ops import forgetting, kill, recover, undo
 from ibstatus.store import home, meta, moving, operations, places, questions, undo_bulk, undo_log
 from tests.conftest import git, make_agent, make_repo, run_ib
 from tests.drivers.test_git_snapshot import ATTRIBUTES, act, files, step
+from tests.sweeps import Sweep
 
 NOW = 1_800_000_000.0
 
@@ -336,10 +337,9 @@ def strike_at(at: int) -> None:
 
 
 def killed_everywhere(make: Callable[[Path], places.Place], act: Callable[[places.Place], None], room: Path) -> Any:
-    """Yields (place, step) after a kill before each step in turn, until it comes through."""
-    at, through = 0, False
-    while not through:
-        at += 1
+    """Yield the place after a kill before one step after another, until it comes through."""
+    sweep = Sweep(every=10)
+    for at in sweep:
         root = Path(tempfile.mkdtemp(dir=room))
         place = make(root)
         through = in_child(lambda place=place: act(place), lambda at=at: strike_at(at))
@@ -349,7 +349,8 @@ def killed_everywhere(make: Callable[[Path], places.Place], act: Callable[[place
             print(f"killed before step {at}")
             raise
         shutil.rmtree(root)
-    assert at > 20
+        sweep.tell(not through)
+    assert sweep.last > 20
 
 
 def busy_agent(root: Path) -> places.Place:
@@ -366,6 +367,7 @@ def busy_agent(root: Path) -> places.Place:
     return place
 
 
+@pytest.mark.sweep
 @pytest.mark.timeout(300)
 def test_a_kill_that_is_cut_off_anywhere(room: Path) -> None:
     for place in killed_everywhere(busy_agent, lambda place: close(place, "foo") and None, room):
@@ -400,6 +402,7 @@ def killed_agent(root: Path) -> places.Place:
     return place
 
 
+@pytest.mark.sweep
 @pytest.mark.timeout(300)
 def test_an_undo_that_is_cut_off_anywhere(room: Path) -> None:
     for place in killed_everywhere(killed_agent, lambda place: undo.undo(place, "", silent) and None, room):

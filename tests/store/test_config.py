@@ -25,6 +25,7 @@ from tests.conftest import PROJECT as HERE
 from tests.conftest import make_repo, run_ib
 from tests.faults import Faults
 from tests.rules.test_settings import key_and_value
+from tests.sweeps import Sweep
 
 FIXTURES = HERE / "fixtures" / "load-config"
 UPSTREAM = HERE.parent / "shared" / "upstream-fixtures" / "load-config"
@@ -286,6 +287,7 @@ class TestChanging:
 
 
 class TestFaults:
+    @pytest.mark.sweep
     @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EACCES], ids=errno.errorcode.get)
     @pytest.mark.parametrize("user", [False, True], ids=["project", "user"])
     @pytest.mark.parametrize("old", ['{"fps": 1, "mine": [1.0]}', None], ids=["changed", "made"])
@@ -295,7 +297,8 @@ class TestFaults:
         target = home / ".ittybitty.json" if user else file
         put(repo, "fps", "2", user=user)
         new = target.read_text() if old is None else old.replace("1,", "2,")
-        for number in range(1, 200):
+        sweep = Sweep(every=6)
+        for number in sweep:
             target.unlink()
             if old is not None:
                 target.write_text(old)
@@ -312,27 +315,22 @@ class TestFaults:
             assert [name for name in os.listdir(target.parent) if name.endswith(".ib-tmp")] == []
             if now is None:
                 target.touch()
-            if not reached:
-                assert number > 10
-                return
-        pytest.fail("it never ended")
+            sweep.tell(reached)
+        assert sweep.last > 9
 
+    @pytest.mark.sweep
     def test_killed_at_every_operation(self, repo: places.Place, file: Path) -> None:
         old, new = '{"fps": 1, "mine": [1.0]}', '{"fps": 2, "mine": [1.0]}'
         put(repo, "maxAgents", "1")
-        done = 0
-        outcomes = set()
-        for number in range(1, 200):
+        outcomes, sweep = set(), Sweep(every=10)
+        for number in sweep:
             file.write_text(old)
             words = ["config", "set", "fps", "2"]
             done = forked.run(words, repo.root, dict(os.environ), None, forked.KILL, number)[0]
             outcomes.add(file.read_text())
-            if done == 77:
-                break
-            assert done == -9
-        assert done == 77
+            assert done == -9 or (done, json.loads(file.read_text())["fps"]) == (77, 2)
+            sweep.tell(done == -9)
         assert outcomes == {old, new}
-        assert json.loads(file.read_text())["fps"] == 2
 
 
 MANY = """

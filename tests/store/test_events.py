@@ -12,6 +12,7 @@ from ibstatus.store import events, home, places, spool
 from tests import forked
 from tests.conftest import PROJECT, Done
 from tests.faults import Faults
+from tests.sweeps import Sweep
 
 NOW = 1_770_000_000.0
 
@@ -64,16 +65,18 @@ def test_a_fold_that_fails_anywhere_is_completed_by_the_next(
     assert at > 10
 
 
+@pytest.mark.sweep
 def test_a_fold_that_is_killed_anywhere_is_completed_by_the_next(repo: places.Place, noted: list[str]) -> None:
     events.fold(repo)
-    for at in range(1, 200):
+    sweep, late = Sweep(every=8), []
+    for at in sweep:
+        late.append(f"late-{at}")
         spool.note(repo, "cli", NOW + 100 + at, {"kind": "message.rung", "who": "a", "id": f"late-{at}"})
         ended = forked.run(["events"], repo.root, dict(os.environ), None, forked.KILL, at)[0]
         events.fold(repo)
-        assert told(repo) == noted + [f"late-{number}" for number in range(1, at + 1)]
-        if ended == 77:
-            break
-    assert 10 < at < 199
+        assert told(repo) == noted + late
+        sweep.tell(ended != 77)
+    assert sweep.last > 9
 
 
 def child_environment() -> dict[str, str]:

@@ -34,10 +34,11 @@ from ibstatus.store import (
 )
 from tests import faults as fault_seam
 from tests.conftest import run_ib
+from tests.sweeps import SOAK, Sweep
 
 NOW = 1_800_000_000.0
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES)
-PASSES = 3  # each takes another of the errors for the same operation: together they try them all
+PASSES = 3 if SOAK else 1  # each takes another of the errors for the same operation: together they try them all
 SESSION = "5e55-10n"
 
 
@@ -410,13 +411,13 @@ def descriptors() -> int:
     return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
 @pytest.mark.parametrize("kind", WORLDS, ids=lambda kind: kind.__name__)
 def test_an_error_at_every_operation(kind: type[World], lasting: bool, room: Path, faults: fault_seam.Faults) -> None:
     for turn in range(PASSES):
-        at, done = 0, False
-        while not done or faults.seen >= at:
-            at += 1
+        sweep = Sweep(every=4)
+        for at in sweep:
             error = ERRORS[(at + turn) % len(ERRORS)]
             world = prepared(kind, room / f"{turn}-{at}")
             before = descriptors()
@@ -426,6 +427,7 @@ def test_an_error_at_every_operation(kind: type[World], lasting: bool, room: Pat
                 done = True
             except (OSError, IbError):
                 done = False
+            sweep.tell(not done or faults.seen >= at)
             step = faults.trace[at - 1] if faults.seen >= at else "nothing"
             faults.disarm()
             try:
@@ -436,7 +438,7 @@ def test_an_error_at_every_operation(kind: type[World], lasting: bool, room: Pat
             except Exception as problem:
                 told = f"{errno.errorcode[error]} at {step}, operation {at}, done: {done}"
                 raise AssertionError(told) from problem
-        assert at > 3
+        assert sweep.last > 2
 
 
 @pytest.fixture
@@ -472,20 +474,21 @@ def forked() -> Callable[[World, int], bool]:
     return run
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", WORLDS, ids=lambda kind: kind.__name__)
 def test_a_kill_at_every_operation(kind: type[World], room: Path, forked: Callable[[World, int], bool]) -> None:
-    at, done = 0, False
-    while not done:
-        at += 1
+    sweep = Sweep(every=8)
+    for at in sweep:
         world = prepared(kind, room / str(at))
         done = forked(world, at)
+        sweep.tell(not done)
         try:
             world.sound()
             world.check(done)
             world.go_on()
         except Exception as problem:
             raise AssertionError(f"killed at operation {at}, done: {done}") from problem
-    assert at > 3
+    assert sweep.last > 2
 
 
 @pytest.mark.parametrize("at", [3, 9, 16, 24, 33, 43])

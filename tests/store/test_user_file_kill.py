@@ -18,6 +18,7 @@ from ibstatus.rules import merging
 from ibstatus.store import disk, displaced, user_file
 from tests import faults as fault_seam
 from tests.savers import START, body, kept_files, rewriting
+from tests.sweeps import Sweep
 
 LONG_AGO = 1_000_000_000
 LATER = 5000.0
@@ -258,27 +259,27 @@ def killed(world: World, at: int) -> bool:
     return False
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", WORLDS, ids=lambda kind: kind.__name__)
 def test_a_kill_at_every_operation(kind: type[World], room: Path) -> None:
-    at, struck = 0, True
-    while struck:
-        at += 1
+    sweep = Sweep(every=8)
+    for at in sweep:
         world = kind(room / str(at))
-        struck = killed(world, at)
+        sweep.tell(killed(world, at))
         try:
             world.check()
             world.go_on()
         except Exception as problem:
             raise AssertionError(f"killed at operation {at}") from problem
-    assert at > 5
+    assert sweep.last > 4
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
 @pytest.mark.parametrize("kind", WORLDS, ids=lambda kind: kind.__name__)
 def test_an_error_at_every_operation(kind: type[World], lasting: bool, room: Path, faults: fault_seam.Faults) -> None:
-    at = 0
-    while at == 0 or faults.seen >= at:
-        at += 1
+    sweep = Sweep(every=6)
+    for at in sweep:
         error = ERRORS[at % len(ERRORS)]
         world = kind(room / str(at))
         faults.arm(at, error, keep=lasting)
@@ -286,6 +287,7 @@ def test_an_error_at_every_operation(kind: type[World], lasting: bool, room: Pat
             world.run()
         except (OSError, IbError):
             pass
+        sweep.tell(faults.seen >= at)
         step = faults.trace[at - 1] if faults.seen >= at else "nothing"
         faults.disarm()
         try:
@@ -293,4 +295,4 @@ def test_an_error_at_every_operation(kind: type[World], lasting: bool, room: Pat
             world.go_on()
         except Exception as problem:
             raise AssertionError(f"{errno.errorcode[error]} at {step}, operation {at}") from problem
-    assert at > 5
+    assert sweep.last > 4

@@ -5,14 +5,17 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import PROJECT
 from tests.savers import START, body
+from tests.sweeps import spread
 
 SAVES = {"editor": 100, "append": 100, "truncate": 100, "hold": 5}
+SIZES, LEASES = ("same", "mixed"), (True, False)
 MOUNT = 'mount --bind "$1" "$1" && shift && exec "$@"'
 
 
@@ -25,9 +28,8 @@ def storm(path: Path, style: str, *before: str, **words: object) -> dict[str, ob
     return tally
 
 
-@pytest.mark.parametrize("leases", [True, False], ids=["leases", "no-leases"])
-@pytest.mark.parametrize("sizes", ["same", "mixed"])
-@pytest.mark.parametrize("style", SAVES)
+@pytest.mark.sweep
+@pytest.mark.parametrize(("style", "sizes", "leases"), spread([*product(SAVES, SIZES, LEASES)], 6))
 def test_no_save_is_lost(tmp_path: Path, style: str, sizes: str, leases: bool) -> None:
     tally = storm(tmp_path / "CLAUDE.md", style, sizes=sizes, leases=leases)
 
