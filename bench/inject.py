@@ -67,7 +67,7 @@ def seconds(argv: list[str], data: bytes) -> float:
     return time.perf_counter() - began
 
 
-def measure() -> list[Row]:
+def measure(rounds: int = ROUNDS) -> list[Row]:
     if not available():
         return [Row("status hook", "not measured: valgrind is not installed", f"≤ {BAR} ×", False)]
     compiled()
@@ -82,7 +82,7 @@ def measure() -> list[Row]:
         settled(place)
         many = counted(hook("inject-status"), payload(place), place.root)
         small, large = payload(place), payload(place, PAYLOAD)
-        pairs = [(seconds(hook("inject-status"), small), seconds(hook("inject-status"), large)) for _ in range(ROUNDS)]
+        pairs = [(seconds(hook("inject-status"), small), seconds(hook("inject-status"), large)) for _ in range(rounds)]
         growth = percentile([pair[1] for pair in pairs], 0.5) / percentile([pair[0] for pair in pairs], 0.5)
     return [
         Row("status hook, nothing new", f"{few / floor:.2f} ×", f"≤ {BAR} ×", few / floor <= BAR),

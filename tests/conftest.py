@@ -31,6 +31,7 @@ lengthen()
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOREIGN = ("TMUX", "CLAUDE", "ANTHROPIC", "IB_", "_IB_", "GIT_", "XDG_", "PYTHON")
+first_repo = Path()
 KEPT = ("PATH", "LANG", "TZ", "TERM")
 
 
@@ -69,6 +70,10 @@ def own_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         if key.startswith(FOREIGN):
             del os.environ[key]
     os.environ.update(clean_environment(home))
+    global first_repo
+    first_repo = tmp_path_factory.getbasetemp() / "first-repo"
+    first_repo.mkdir()
+    make_first_repo(first_repo)
     tempfile.tempdir = os.environ["TMPDIR"]  # remembered by who asks first, and some tests have another one
     yield home
     forked.SERVER.end()
@@ -107,12 +112,19 @@ def git(cwd: Path | str, *args: str) -> str:
     return done.stdout
 
 
-def make_repo(path: Path) -> places.Place:
-    path.mkdir(parents=True, exist_ok=True)
+def make_first_repo(path: Path) -> None:
+    """Make the repository of which the tests get copies: git needs several times as long to make one."""
     git(path, "init", "-q", "-b", "main")
+    for sample in (path / ".git/hooks").glob("*.sample"):
+        sample.unlink()
     (path / "file.txt").write_text("one\n")
     git(path, "add", "file.txt")
     git(path, "commit", "-q", "-m", "first")
+
+
+def make_repo(path: Path) -> places.Place:
+    shutil.copytree(first_repo, path, symlinks=True, dirs_exist_ok=True)
+    git(path, "update-index", "--refresh")
     return places.find(str(path.resolve()))
 
 

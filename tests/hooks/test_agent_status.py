@@ -14,7 +14,7 @@ from ibstatus.rules import names
 from ibstatus.store import disk, events, notices, places, spool, standing, states, tokens
 from tests.conftest import make_agent
 from tests.hooks.conftest import Answered, Session, run_hook
-from tests.hooks.payloads import ALL, ident, recorded
+from tests.hooks.payloads import SOME, ident, recorded
 
 NOW = 1_800_000_000.0
 
@@ -152,7 +152,8 @@ def test_a_failed_turn_confirms_nothing(session: Session) -> None:
     assert '"again":true' in session.prompt().context
 
 
-@pytest.mark.parametrize("path", ALL, ids=ident)
+@pytest.mark.sweep
+@pytest.mark.parametrize("path", SOME, ids=ident)
 def test_every_recorded_event_goes_through(entered: places.Place, worker: str, path: Path) -> None:
     for args in ((worker,), ()):
         answer = run_hook(entered, "agent-status", {**json.loads(path.read_text()), "cwd": entered.root}, *args)

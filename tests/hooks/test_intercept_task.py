@@ -13,7 +13,7 @@ from ibstatus.rules import interception
 from ibstatus.store import disk, places
 from tests.conftest import make_agent
 from tests.hooks.conftest import run_hook
-from tests.hooks.payloads import ALL, ident, recorded
+from tests.hooks.payloads import SOME, ident, recorded
 from tests.until import until
 
 TASK = recorded("PreToolUse.Agent")
@@ -128,7 +128,8 @@ def test_where_it_is_silent(entered: places.Place) -> None:
     assert not disk.exists(entered.home + "/tmp")
 
 
-@pytest.mark.parametrize("path", [path for path in ALL if not path.stem.startswith("PreToolUse.Agent")], ids=ident)
+@pytest.mark.sweep
+@pytest.mark.parametrize("path", [path for path in SOME if not path.stem.startswith("PreToolUse.Agent")], ids=ident)
 def test_every_other_recorded_event_is_met_with_silence(entered: places.Place, path: Path) -> None:
     answer = run_hook(entered, "intercept-task", {**json.loads(path.read_text()), "cwd": entered.root})
 

@@ -218,7 +218,7 @@ def test_a_store_that_cannot_be_written_denies(entered: places.Place, lead: str)
     assert "permission-request" in Path(entered.home, "hooks.log").read_text()
 
 
-@pytest.mark.parametrize("path", ALL, ids=ident)
+@pytest.mark.parametrize("path", [path for path in ALL if path.stem.startswith("PermissionRequest")], ids=ident)
 def test_every_recorded_request_is_denied(entered: places.Place, lead: str, path: Path) -> None:
     payload = json.loads(path.read_text())
     if payload["hook_event_name"] == "PermissionRequest":

@@ -15,7 +15,7 @@ from ibstatus.rules import injection, instructions
 from ibstatus.store import atomic, disk, inbox, messages, notices, places, questions, rungs, standing, voice
 from tests.conftest import PROJECT, git, make_agent
 from tests.hooks.conftest import Answered, Session, run_hook
-from tests.hooks.payloads import ALL, ident, recorded
+from tests.hooks.payloads import SOME, ident, recorded
 
 SOURCES = ("startup", "resume", "clear", "compact")
 
@@ -294,7 +294,8 @@ def test_an_agent_that_had_stopped_lives_again(entered: places.Place) -> None:
     assert standing.read(standing.path_of(entered, "w1", "")).state == "waiting"
 
 
-@pytest.mark.parametrize("path", ALL, ids=ident)
+@pytest.mark.sweep
+@pytest.mark.parametrize("path", SOME, ids=ident)
 def test_only_a_start_is_answered(entered: places.Place, path: Path) -> None:
     payload = {**json.loads(path.read_text()), "cwd": entered.root}
 

@@ -2,9 +2,10 @@
 
 import errno
 import os
+import signal
 import subprocess
-import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from ibstatus.drivers import git_index
 from ibstatus.ops import hide
 from ibstatus.rules import filtering
 from ibstatus.store import exclude, git_files, git_lock, places, touched
-from tests.conftest import PROJECT, git
+from tests.children import Child
+from tests.conftest import git
+from tests.faults import Faults
 from tests.sweeps import Sweep
 
 NODE = "<ittybitty-status>\n<!-- Auto -->\n{}\n<!-- ib:room     -->\n</ittybitty-status>\n"
@@ -628,31 +631,24 @@ def test_a_foreign_lock_is_named_and_left(tracked: places.Place, monkeypatch: py
     assert files(tracked) == before
 
 
-KILLED = """
-import sys
-from ibstatus.ops import hide
-from ibstatus.store import places
-from tests.faults import Faults
-seam, place = Faults(), places.find(sys.argv[2])
-seam.arm(int(sys.argv[3]))
-verbs = {
+VERBS: dict[str, Callable[[places.Place], object]] = {
     "hide": hide.hide,
     "unhide": hide.unhide,
-    "ready": lambda at: hide.ready(at, True, hurried=True),
-    "sync": lambda at: hide.sync(at, hurried=True),
+    "ready": lambda place: hide.ready(place, True, hurried=True),
+    "sync": lambda place: hide.sync(place, hurried=True),
 }
-verbs[sys.argv[1]](place)
-sys.exit(77)
-"""
 
 
 def killed(verb: str, place: places.Place, at: int) -> bool:
     """Run it in a process that dies at the n-th file operation; False when it had fewer."""
-    argv = [sys.executable, "-c", KILLED, verb, place.root, str(at)]
-    env = {**os.environ, "PYTHONPATH": str(PROJECT)}
-    done = subprocess.run(argv, cwd=place.root, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode in (-9, 77), done.stderr
-    return done.returncode == -9
+
+    def act() -> None:
+        Faults().arm(at)
+        VERBS[verb](place)
+
+    code = Child(act).ended()
+    assert code in (-signal.SIGKILL, 0)
+    return code != 0
 
 
 @pytest.mark.sweep

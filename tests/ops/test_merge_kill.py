@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from ibstatus.rules import identity
 from ibstatus.store import agents, home, meta, operations, places
 from tests.conftest import git, make_repo, run_ib
 from tests.gitwork import commit, subjects, tip
-from tests.sweeps import Sweep
+from tests.sweeps import Sweep, spread
 from tests.until import until
 
 pytestmark = pytest.mark.usefixtures("tmux")
@@ -48,8 +49,7 @@ def killed_at(place: places.Place, number: int, written: bool, caller: identity.
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("written", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("way", ["user", "manager", "elsewhere"])
+@pytest.mark.parametrize(("way", "written"), spread([*product(("user", "manager", "elsewhere"), (False, True))], 3))
 def test_a_killed_merge_is_finished_or_rolled_back(tmp_path: Path, agent: Agent, way: str, written: bool) -> None:
     """Step by step, each in a repository of its own, until the merge comes to its end before it is killed."""
     outcomes, sweep = {}, Sweep(every=4, longest=MOST_STEPS)

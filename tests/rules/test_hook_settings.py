@@ -10,13 +10,14 @@ from ibstatus.rules import hook_commands, hook_edits, hook_settings, settings, t
 from ibstatus.rules.hook_settings import INTERCEPT, MAIN
 from ibstatus.rules.titles import STOP_ONLY
 from tests.conftest import PROJECT
+from tests.sweeps import SOAK
 
 PROGRAM = ("/opt/ib/bin/python", "/opt/ib/lib/ibstatus/hooks/stub.py")
 OTHER = ("/home/o'brien/py thon", "/home/o'brien/x y/ibstatus/hooks/stub.py")
 WANTED = hook_settings.wanted(PROGRAM)
 INTERCEPTED = hook_settings.wanted(PROGRAM, INTERCEPT)
 EVENTS = sorted({want.event for want in WANTED})
-FILES = 500
+FILES = 500 if SOAK else 100
 MODES = tuple(hook_settings.TITLE_EVENTS)
 
 
@@ -109,6 +110,7 @@ class Settings:
         return json.dumps(key) if self.random.random() < 0.9 else '"' + "".join(f"\\u{ord(c):04x}" for c in key) + '"'
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("first", range(0, FILES, 50))
 def test_what_was_put_in_and_taken_out_leaves_every_byte(first: int) -> None:
     for seed in range(first, first + 50):
@@ -126,6 +128,7 @@ def test_what_was_put_in_and_taken_out_leaves_every_byte(first: int) -> None:
         assert hook_edits.without_hooks(other_way, INTERCEPT, text) == text, seed
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("first", range(0, FILES, 100))
 def test_an_update_by_another_version_leaves_no_trace_either(first: int) -> None:
     for seed in range(first, first + 100):
@@ -155,6 +158,7 @@ def test_a_file_that_went_through_modes_of_titles_has_no_trace_of_the_others(fir
         assert hook_edits.without_hooks(made, MAIN, text) == text, seed
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("first", range(0, FILES, 100))
 def test_what_the_user_changes_meanwhile_is_all_that_stays(first: int) -> None:
     """The same change, made to the file with our hooks and to the one without them."""
@@ -169,7 +173,8 @@ def test_what_the_user_changes_meanwhile_is_all_that_stays(first: int) -> None:
             assert hook_edits.without_hooks(made, MAIN, text) == wanted, seed
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", range(40 if SOAK else 10))
 @pytest.mark.parametrize("indent", [2, None, "\t"])
 def test_a_client_that_writes_the_whole_file_anew_is_no_obstacle(seed: int, indent: int | str | None) -> None:
     text = Settings(seed).text()
@@ -182,7 +187,8 @@ def test_a_client_that_writes_the_whole_file_anew_is_no_obstacle(seed: int, inde
     assert json.dumps(json.loads(taken)) == json.dumps(json.loads(text))
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", range(100 if SOAK else 30))
 def test_entries_that_the_user_adds_beside_ours_stay(seed: int) -> None:
     """Behind ours, in events that are there for us alone, and before ours."""
     text = Settings(seed).text()
