@@ -52,6 +52,11 @@ def clean_environment(home: Path) -> dict[str, str]:
     }
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are processors: a good part of the tests waits for a disk or another program."""
+    return (os.cpu_count() or 1) * 3 // 2
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if sweeps.is_over():
         pytest.skip("the time is over")

@@ -28,6 +28,7 @@ def test_a_hook_costs_less_than_twice_an_empty_python() -> None:
     assert [row for row in rows if float(row.figure.split()[0]) > 1.8] == []
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_spawning_an_agent_costs_a_few_times_what_saying_the_version_does() -> None:
