@@ -16,7 +16,9 @@ def state(file: str, client: str) -> tuple[Shown, list[str]]:
     """The answer, and how it came about: where our rules stand and the kind of screen, then a line for each rule that
     was tried."""
     version = version_of(client)
-    rules = screen_rules.of(place())
+    rules, text = screen_rules.of(place()), content(file)
+    screen_rules.shown(text, rules, version)
+    rules = screen_rules.without_slow(rules)
     if rules.broken:
         wrong = rules.broken[0]
         more = f" (and {len(rules.broken) - 1} more)" if len(rules.broken) > 1 else ""
@@ -25,7 +27,7 @@ def state(file: str, client: str) -> tuple[Shown, list[str]]:
             cause=wrong.why,
             hint="mend it; until then what is wrong in it is left out everywhere else",
         )
-    found, tried, layouts = screen_states.explained(content(file), rules, version)
+    found, tried, layouts = screen_states.explained(text, rules, version)
     kind = "screen: " + ", ".join(sorted(layouts - {"any"})) if layouts else "screen: empty"
     return found, [
         f"rules: {screen_rules.SHIPPED}",

@@ -3,11 +3,10 @@
 import pkgutil
 import re
 import tomllib
+import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
-
-from ibstatus.rules import screen_regex
 
 STATES = ("creating", "running", "compacting", "waiting", "complete", "rate_limited", "stopped", "unknown")
 LAYOUTS = ("box", "dialog", "ended", "plain", "old", "any")
@@ -28,6 +27,7 @@ KEYS = ("name", "state", "reason", "on", "where", "match", "unless", "without", 
 REGEXES = ("match", "unless", "without", "asks")
 VERSION = re.compile(r"(>=|<=|==|>|<)\s*(\d+(?:\.\d+){0,3})")
 GLYPH = re.compile(r"(?<!P)<([a-z]+)>")
+LONGEST = 500  # characters of a regex
 
 
 class Rule(NamedTuple):
@@ -228,9 +228,18 @@ def patterns_of(table: dict[str, Any], key: str, glyphs: dict[str, str]) -> tupl
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise Refused(f"{key} is a regex or a list of them", key)
     try:
-        return tuple(screen_regex.compiled(GLYPH.sub(lambda at: glyphs.get(at[1], at[0]), text)) for text in texts)
-    except screen_regex.Unsafe as error:
+        return tuple(compile_regex(GLYPH.sub(lambda at: glyphs.get(at[1], at[0]), text)) for text in texts)
+    except (re.error, OverflowError, RecursionError, ValueError) as error:
         raise Refused(f"{key}: {error}", key) from None
+
+
+def compile_regex(text: str) -> re.Pattern[str]:
+    """Compile with ^ and $ at the ends of a line; raise ValueError when the regex is too long."""
+    if len(text) > LONGEST:
+        raise ValueError(f"longer than {LONGEST} characters")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return re.compile(text, re.MULTILINE)
 
 
 def versions_of(text: str) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ibstatus.rules import screen_asks, screen_regex, screen_rules, screens
+from ibstatus.rules import screen_asks, screen_rules, screens
 from ibstatus.rules.screen_rules import Rule, Rules
 
-WIDEST = screen_regex.LINE  # characters of a line that rules look at
+WIDEST = 600  # characters of a line that rules look at
+REGION = 16_384  # characters of a region that a regex is given
 MOST = 1000  # lines
 RECENT = 40  # so many of the last lines tell the age of the client
 LOGO = re.compile(r"Claude Code v(\d{1,4})\.(\d{1,4})\.(\d{1,6})")
@@ -56,7 +57,7 @@ class View:
         key = rule.where, rule.tail
         text = self.found.get(key)
         if text is None:
-            text = self.found[key] = "\n".join(self.make(*key))[-screen_regex.REGION :]
+            text = self.found[key] = "\n".join(self.make(*key))[-REGION:]
         return text
 
     def make(self, where: str, tail: int) -> Sequence[str]:

@@ -1,19 +1,30 @@
 """The user's rules about screens: ~/.ittybitty/screens.toml and .ittybitty/screens.toml of the repository."""
 
+import contextlib
 import os
+import signal
 import stat
+import threading
+from collections.abc import Iterable, Iterator
 
-from ibstatus.rules import screen_rules
-from ibstatus.rules.screen_rules import Broken, Rules
+from ibstatus.rules import screen_rules, screen_states
+from ibstatus.rules.screen_rules import Broken, Rule, Rules
 from ibstatus.store import config, disk, places
 
 NAME = "/screens.toml"
 SHIPPED = os.path.join(os.path.dirname(screen_rules.__file__), "screens.toml")  # its head tells the form
 LARGEST = 256 * 1024
+SLOW = 0.25  # seconds of processor time that the user's rules may take for one screen
+PROBES = ("a", " ", "\n", "1 ", "─", "a b\n")
 
 Seen = tuple[int, int, int, int]
 kept: dict[str, tuple[Seen | None, Rules]] = {}
 together: dict[tuple[Rules, ...], Rules] = {}
+switched_off: set[Rule] = set()
+
+
+class OutOfTime(Exception):
+    """The user's rules have used up their time."""
 
 
 def of(place: places.Place | None) -> Rules:
@@ -23,13 +34,76 @@ def of(place: places.Place | None) -> Rules:
         return screen_rules.built_in()
     if layers not in together:
         together.clear()
-        together[layers] = screen_rules.joined(layers)
+        together[layers] = without_slow(screen_rules.joined(layers))
     return together[layers]
 
 
 def problems(place: places.Place | None) -> list[str]:
-    """A sentence for each file or rule that is left out; for `ib doctor`."""
+    """A sentence for each file or rule that is left out. `ib doctor` tries the user's rules on some texts."""
+    for probe in PROBES:
+        switch_off(rule for rule in of(place).rules if is_slow(rule, probe * screen_states.REGION))
     return [f"{broken}; it is left out" for broken in of(place).broken]
+
+
+def shown(text: str, rules: Rules, client: str = "") -> screen_states.Shown:
+    """Say what a screen shows. The rules of the user that take too long for it are switched off in this process."""
+    usable = without_slow(rules)
+    own = [rule for rule in usable.rules if rule.source]
+    if not own:
+        return screen_states.shown(text, usable, client)
+    try:
+        with time_limit(SLOW):
+            return screen_states.shown(text, usable, client)
+    except OutOfTime:
+        switch_off([rule for rule in own if is_slow(rule, text)] or own)
+        return screen_states.shown(text, without_slow(rules), client)
+
+
+def is_slow(rule: Rule, text: str) -> bool:
+    """True for a rule of the user with a regex that takes longer than SLOW for the text."""
+    if not rule.source:
+        return False
+    try:
+        with time_limit(SLOW):
+            for pattern in (*rule.match, *rule.unless, rule.without, rule.asks):
+                if pattern is not None:
+                    pattern.search(text[-screen_states.REGION :])
+    except OutOfTime:
+        return True
+    return False
+
+
+def switch_off(rules: Iterable[Rule]) -> None:
+    switched_off.update(rules)
+    together.clear()
+
+
+def without_slow(rules: Rules) -> Rules:
+    """The rules but for those that are switched off, which stand in `broken` instead."""
+    slow = [rule for rule in rules.rules if rule in switched_off]
+    if not slow:
+        return rules
+    broken = (Broken(rule.source, 0, f"the rule {rule.name} took more than {SLOW} s for a screen") for rule in slow)
+    return Rules(tuple(rule for rule in rules.rules if rule not in switched_off), (*rules.broken, *broken))
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise OutOfTime in the block after so many seconds of processor time. Python's `re` notices signals while it
+    matches, but only in the main thread; in others there is no limit."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGVTALRM, end_block)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def end_block(number: int, frame: object) -> None:
+    raise OutOfTime
 
 
 def paths(place: places.Place | None) -> list[str]:

@@ -70,6 +70,7 @@ class Scanner:
         if rules != self.rules:
             self.rules = rules
             self.forget()
+            self.log.complain("screen rules", "; ".join(map(str, rules.broken)))
         self.targets = {target.agent: target for target in targets}
         self.published = published
         for known in (self.sights, self.screens):

@@ -91,13 +91,21 @@ def test_a_missing_file_and_a_folder(ib: Callable[..., Done], tmp_path: Path) ->
 def test_a_broken_file_of_the_user_is_named_with_its_line(repo: places.Place, ib: Callable[..., Done]) -> None:
     path = Path(repo.home, "screens.toml")
     path.parent.mkdir(exist_ok=True)
-    path.write_text(OWN + "\n[[rule]]\nname = 'bad'\nstate = 'waiting'\nmatch = '(a+)+'\n")
+    path.write_text(OWN + "\n[[rule]]\nname = 'bad'\nstate = 'waiting'\nmatch = '(a+'\n")
     done = ib("parse-state", str(PERMISSION), cwd=repo.root)
 
     assert done.code == 1
     assert f"{path} cannot be used, line 9" in done.err
-    assert "for ever" in done.err
+    assert "unterminated" in done.err
     assert screen_rules.of(repo).rules[0].name == "mine"
+
+
+def test_a_slow_rule_is_named(home: Path, ib: Callable[..., Done], tmp_path: Path) -> None:
+    (home / "screens.toml").write_text("[[rule]]\nname = 'slow'\nstate = 'waiting'\nmatch = '(x+x+)+y'\n")
+    done = ib("parse-state", cwd=tmp_path, stdin="x" * 500 + "\n")
+
+    assert done.code == 1
+    assert "the rule slow took more than" in done.err
 
 
 def test_rules_of_the_repository_come_before_those_of_the_user(repo: places.Place, home: Path) -> None:

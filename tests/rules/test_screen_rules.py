@@ -1,15 +1,14 @@
 """Rules about screens as a user writes them: what is wrong is named with its line, and the others go on."""
 
 import contextlib
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import screen_regex, screen_rules, screen_states
+from ibstatus.rules import screen_rules, screen_states
 from ibstatus.store.screen_rules import SHIPPED
 
 ONE = "[[rule]]\nname = 'one'\nstate = 'waiting'\n"
@@ -37,12 +36,9 @@ def test_ours_are_whole() -> None:
         (ONE + "\n[[rule]]\nname = 'two'\nstate = 'sleeping'\n", 7, "one of creating"),
         (ONE + "\n" + ONE, 6, "a second rule"),
         (ONE + "match = '('\n", 4, "unterminated"),
-        (ONE + "match = ['a', '(a+)+b']\n", 4, "for ever"),
-        (ONE + "match = '(?:a|b*)*c'\n", 4, "for ever"),
-        (ONE + "match = '(?:(?:a{1,9}){1,90})*c'\n", 4, "for ever"),
-        (ONE + "match = 'a*a*a*a*X'\n", 4, "too slow"),
-        (ONE + "match = '(?s)a.b'\n", 4, "not for here"),
-        (ONE + "match = '(a)\\1'\n", 4, "look back"),
+        (ONE + f"match = '{'a' * 501}'\n", 4, "longer than 500"),
+        (ONE + "match = 'x{99999999999}'\n", 4, "too large"),
+        (ONE + f"match = '{'(' * 400}'\n", 4, "match: "),
         (ONE + "match = 7\n", 4, "a regex"),
         (ONE + "on = 'moon'\n", 4, "on is one of"),
         (ONE + "where = 'tail 0'\n", 4, "where is one of"),
@@ -143,76 +139,7 @@ def test_glyphs_are_ours_or_the_users() -> None:
     assert screen_states.shown("✻ ö", screen_rules.parsed(text.encode(), "f")).rule == "one"
 
 
-def test_a_regex_of_many_characters_is_refused() -> None:
-    with pytest.raises(screen_regex.Unsafe):
-        screen_regex.compiled("a" * 501)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(?:a{1,20}){1,20}b",
-        "(?:a?){20}b",
-        "(?:a|a){20}(?:a|a){20}b",
-        "(?:a|a)+b",
-        "(a|b|ab)+c",
-        "(?s).*.*X",
-        "(?s:.)*X",
-        r"[\s\S]*[\s\S]*X",
-        "a*a*a*X",
-        ".*.*X",
-        "^.*.*.*X",
-        "(?:ab)*(?:ab)*X",
-        r"\s*\S+\s*X",
-        "a?" * 30 + "b",
-        "(?:ab?c?)*X",
-        "(?:(?:a|b)?.*)*X",
-        "(?=.*.*.*X)",
-        "(?:a.*|b.*)(?:a.*|b.*)X",
-        "(a)\\1",
-        "x{99999999999}",
-        "(" * 400,
-    ],
-)
-def test_a_regex_that_some_text_keeps_busy_is_refused(text: str) -> None:
-    with pytest.raises(screen_regex.Unsafe):
-        screen_regex.compiled(text)
-
-
-FINE = (
-    "Session .*expired",
-    r"^\s*foo\s*$",
-    r"[\s\S]*X",
-    r"\d+ of \d+ .*left",
-    r"^[^:\n]*: .*a.*X",
-    "(?i)(?:a|b) (?:cd|ce) [^x]*x",
-    r"(?:\d\d:){1,2}\d\d",
-    "(?P<why>[^·]{1,80}) · .*",
-    r"(?:\w+ )?(?:\w+ )?limit",
-    "(?=.*a)b",
-    r"^\S+ \S+ \S+ .*X",
-    "a*b*c*d*X",
-)
-
-
-def test_others_are_taken_and_soon_done() -> None:
-    """In a process that may be ended: a regex cannot be."""
-    patterns = [screen_regex.compiled(text).pattern for text in FINE]
-    patterns += [one.pattern for rule in screen_rules.built_in().rules for one in (*rule.match, *rule.unless)]
-    program = (
-        "import re, sys\n"
-        "for one in sys.argv[1:]:\n"
-        "    for unit in ('a', ' ', '\\n', '1 ', '✻ a'):\n"
-        "        text = '\\n'.join([(unit * 600)[:600]] * 27) if unit.strip() else unit * 1000\n"
-        "        re.search(one, text, re.M)\n"
-    )
-
-    done = subprocess.run([sys.executable, "-c", program, *patterns], timeout=120, check=False)
-
-    assert done.returncode == 0
-
-
 @given(st.lists(st.sampled_from(["a", "b", ".", "^", "|", "(?:", ")", "*", "+", "?", "{1,9}", "{3}", r"\s", "[^a]"])))
 def test_any_regex_is_taken_or_refused(parts: list[str]) -> None:
-    with contextlib.suppress(screen_regex.Unsafe):
-        screen_regex.compiled("".join(parts))
+    with contextlib.suppress(re.error):
+        screen_rules.compile_regex("".join(parts))

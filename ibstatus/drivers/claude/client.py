@@ -7,6 +7,7 @@ from ibstatus.drivers.claude import command, transcript
 from ibstatus.rules import agent_settings, hook_commands, screen_dialogs, screen_rules, screen_states, screens
 from ibstatus.rules.screen_dialogs import Dialog
 from ibstatus.store import meta, places
+from ibstatus.store import screen_rules as user_rules
 
 
 class Claude:
@@ -30,7 +31,7 @@ class Claude:
 
     def shown(self, text: str) -> screen_states.Shown:
         """What one capture says of the session's state."""
-        return screen_states.shown(text, self.rules, self.version)
+        return user_rules.shown(text, self.rules or screen_rules.built_in(), self.version)
 
     def with_rules(self, rules: screen_rules.Rules) -> "Claude":
         """The same client, with the user's rules about screens."""
