@@ -160,7 +160,9 @@ def carry_out(op: operations.Operation, plan: Plan, way: merge_step.Course, say:
         raise
     try:
         way.moved(plan)
-        return plan, close(op, say)
+        retired = close(op, say)
+        merge_step.report_race(place, plan.ref, plan.before, plan.after, say)
+        return plan, retired
     except (IbError, OSError):
         say(f"The work is in {plan.into}; the next command closes {agent}: ib list")
         raise

@@ -42,6 +42,7 @@ def take_back(place: places.Place, facts: dict[str, Any], say: Say) -> None:
             raise IbError(f"{into} could not be moved back; nothing was changed", cause=why, hint="ib undo --list")
         bring(place, facts, here, say)
     say(f"Moved {into} back to {before[:7]}")
+    merge_step.report_race(place, ref, after, before, say)
 
 
 def bring(place: places.Place, facts: dict[str, Any], here: list[git_checkouts.Checkout], say: Say) -> None:

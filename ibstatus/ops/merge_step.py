@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ibstatus.drivers import git_along, git_checkouts, git_refs, git_strays, git_switching, git_unwind
+from ibstatus.drivers import git_along, git_checkouts, git_refs, git_strays, git_unwind
 from ibstatus.errors import IbError, quoted
 from ibstatus.ops import forecast
 from ibstatus.ops.forecast import Plan
@@ -155,9 +155,7 @@ def bring(
     """The branch is at `end`: these checkouts go along, then who has checked it out while it moved. False when it was
     moved again meanwhile, and is not: a rebase puts it back to where it had read it. Then they go back as well."""
     along(known, ref, start, end, say)
-    theirs = of_the_user(place)
-    git_along.at_work(theirs)
-    git_switching.let(theirs, say)
+    git_along.at_work(of_the_user(place))
     if has(place, ref, end) and (git_refs.contains(place.git_folder, end, start) or not has(place, ref, start)):
         along(behind(having(place, ref), start, end, {*known, *done}), ref, start, end, say)
         return True
@@ -178,6 +176,18 @@ def behind(checkouts: Iterable[str], start: str, end: str, but: Container[str] =
     return [path for path in checkouts if path not in but and git_checkouts.is_behind(path, start, end)]
 
 
+def report_race(place: places.Place, ref: str, start: str, end: str, say: Say) -> None:
+    """Name the checkouts that switched to the branch at the moment when it moved, and have its old files; and say so
+    when a git that began before has put the branch back. Asked when all else is done."""
+    into, now = git_refs.name_of(ref), git_refs.tip_of(place.git_folder, ref)
+    if now == start != end:
+        say(f"Another git has moved {into} from {end[:12]} back to {start[:12]} meanwhile; look at: git reflog {into}")
+    if now == end != start:
+        for path in behind(having(place, ref), start, end):
+            update = f"git -C {quoted(path)} read-tree -m -u {start[:12]} {end[:12]}"
+            say(f"{path} has switched to {into} meanwhile, and has its files of before; to update them: {update}")
+
+
 def has(place: places.Place, ref: str, commit: str) -> bool:
     now = git_refs.tip_of(place.git_folder, ref)
     return bool(now) and git_refs.contains(place.git_folder, now, commit)
@@ -195,9 +205,6 @@ def has_moved(place: places.Place, facts: dict[str, Any]) -> bool:
     """A git that the killed command had started may still be at it: it is waited for first."""
     refuse_stray(place, time.monotonic() + STRAY_PATIENCE)
     refuse_at_work(ours(place, facts), git_along.PATIENCE / TRIES)
-    if rebasing := git_switching.rebasing(of_the_user(place)):
-        pids = " ".join(str(one.pid) for one in rebasing)
-        raise IbError("A rebase may put the branch back", hint=f"when it has ended: ps -o pid,etime,args -p {pids}")
     return has(place, str(facts["ref"]), str(facts["after"]))
 
 
@@ -205,7 +212,6 @@ def bring_along(place: places.Place, facts: dict[str, Any], say: Say) -> None:
     """The branch has moved: the checkouts of it go along where they have not yet."""
     ref, before, after = str(facts["ref"]), str(facts["before"]), str(facts["after"])
     if is_at(place, facts, "after"):
-        git_switching.let(of_the_user(place), say)
         along(behind(having(place, ref), before, after), ref, before, after, say)
 
 

@@ -4,17 +4,15 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
-from ibstatus.drivers import git_along, git_switching
+from ibstatus.drivers import git_along
 from ibstatus.errors import IbError
-from ibstatus.ops import merge, merge_back, recover, stop, undo
+from ibstatus.ops import merge, merge_step, recover, stop, undo
 from ibstatus.rules import identity
 from ibstatus.store import home, operations, places
 from tests.conftest import git
-from tests.gitwork import commit, tip
-from tests.patience import LONG
+from tests.gitwork import commit
 from tests.until import until
 
 pytestmark = pytest.mark.usefixtures("tmux")
@@ -26,25 +24,8 @@ class Killed(BaseException):
     pass
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_switching, "PATIENCE", LONG)
-
-
 def goes(repo: places.Place) -> object:
     return merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
-
-
-def is_cut_off(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The branch has moved; nobody has been waited for."""
-
-    def killed(*args: object) -> None:
-        raise Killed
-
-    with monkeypatch.context() as context:
-        context.setattr(git_switching, "let", killed)
-        with pytest.raises(Killed):
-            goes(repo)
 
 
 def held(repo: places.Place, name: str, condition: str, *words: str) -> "tuple[subprocess.Popen[bytes], Path]":
@@ -119,73 +100,16 @@ def staged(repo: places.Place) -> str:
     return git(repo.root, "status", "--porcelain", "-uno")
 
 
-def test_a_rebase_that_is_under_way_when_a_merge_is_mended_is_left_to_its_end(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It puts the branch back: whoever had been closed meanwhile would have worked in vain."""
-    home.enter(repo)
-    commit(agent(repo, "w"), "a.txt", "hi\n")
-    git(repo.root, "branch", "start")
-    commit(repo.root, "m.txt", "m\n")
-    git(repo.root, "checkout", "-q", "-b", "release", "start")
-    running, go = held(repo, "post-index-change", "true", "rebase", "-q", "start", "main")
-    is_cut_off(repo, monkeypatch)
-    said: list[str] = []
+def is_cut_off(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The branch has moved; who has checked it out meanwhile has not been looked for."""
 
-    recover.everything(repo, said.append)
-    assert "A rebase may put the branch back" in said[0]
-    go.touch()
-    assert running.wait(30) == 0
-    recover.everything(repo)
+    def killed(*args: object) -> None:
+        raise Killed
 
-    assert list(operations.unfinished(repo)) == []
-    assert "a.txt" not in files_of(repo, "main")
-    assert Path(repo.agent_dir("w"), "meta.json").exists()
-    assert staged(repo) == ""
-
-
-def test_a_rebase_that_has_put_changes_aside_has_not_begun(repo: places.Place, agent: Agent) -> None:
-    commit(agent(repo, "w"), "a.txt", "hi\n")
-    git(repo.root, "branch", "start")
-    commit(repo.root, "m.txt", "m\n")
-    git(repo.root, "checkout", "-q", "-b", "release", "start")
-    Path(repo.root, "file.txt").write_text("dirty\n")
-    running, go = held(
-        repo, "post-index-change", "[ -e m.txt ]", "rebase", "-q", "--autostash", "start", "main"
-    )  # m.txt: it has stashed by then
-    try:
-        assert [one.pid for one in git_switching.found([repo.root])] == [running.pid]
-    finally:
-        go.touch()
-        assert running.wait(30) == 0
-
-
-def test_the_hook_of_a_rebase_is_not_its_end(repo: places.Place) -> None:
-    """Of the kind that applies patches: the branch is written after it."""
-    git(repo.root, "checkout", "-q", "-b", "newer")
-    commit(repo.root, "m.txt", "m\n")
-    running, go = held(repo, "post-checkout", "true", "rebase", "-q", "--apply", "newer", "main")
-    try:
-        assert [one.pid for one in git_switching.found([repo.root])] == [running.pid]
-    finally:
-        go.touch()
-        assert running.wait(30) == 0
-
-
-def test_a_child_that_has_just_ended_says_nothing_of_its_git(
-    repo: places.Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git(repo.root, "checkout", "-q", "-b", "release")
-    running, go = held(repo, "post-index-change", "true", "checkout", "-q", "main")
-    ended = subprocess.Popen(["true"])
-    child = psutil.Process(ended.pid)
-    ended.wait()
-    try:
-        monkeypatch.setattr(psutil.Process, "children", lambda self: [child])
-        assert git_switching.is_at_it(psutil.Process(running.pid))
-    finally:
-        go.touch()
-        assert running.wait(30) == 0
+    with monkeypatch.context() as context:
+        context.setattr(merge_step, "along", killed)
+        with pytest.raises(Killed):
+            goes(repo)
 
 
 @pytest.mark.parametrize("noted", [False, True])
@@ -210,52 +134,53 @@ def test_what_is_staged_after_a_kill_stays_staged(
     assert list(operations.unfinished(repo)) == []
 
 
-def test_an_undo_brings_who_has_the_branch_along_before_it_waits(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
+def end_at(said: list[str], word: str, running: "subprocess.Popen[bytes]", go: Path) -> Callable[[str], None]:
+    """What is said is kept; when it begins so, that git comes to its end."""
+
+    def say(text: str) -> None:
+        said.append(text)
+        if text.startswith(word):
+            go.touch()
+            assert running.wait(30) == 0
+
+    return say
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["merge", "undo"])
+def test_a_checkout_that_switched_in_the_moment_of_the_move_is_named(
+    repo: places.Place, agent: Agent, back: bool
 ) -> None:
-    """Whoever commits in between would have the merge again."""
+    """With the old files the user's next commit would take the merge back."""
+    home.enter(repo)
     commit(agent(repo, "w"), "a.txt", "hi\n")
-    assert goes(repo)
-    seen: list[str] = []
-    monkeypatch.setattr(git_switching, "let", lambda *args: seen.append(staged(repo)))
+    git(repo.root, "checkout", "-q", "-b", "release")
+    wish = merge.Wish("w", "main", "", repo.root)
+    if back:
+        assert merge.merge(repo, USER, wish, lambda lines: True, print)
+    running, go = held(repo, "post-index-change", "true", "checkout", "-q", "main")
+    said: list[str] = []
+    say = end_at(said, "Moved main" if back else "Agent merged", running, go)
 
-    undo.undo(repo, "", print)
+    assert undo.undo(repo, "", say) if back else merge.merge(repo, USER, wish, lambda lines: True, say)
 
-    assert seen == [""]
-    assert files_of(repo, "main") == ["file.txt"]
-
-
-def test_an_undo_of_what_came_back_and_went_on_changes_no_file(
-    repo: places.Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = tip(repo.root, "main")
-    after = commit(repo.root, "a.txt", "hi\n")
-    facts = {"ref": "refs/heads/main", "before": before, "after": after, "checkouts": []}
-
-    def goes_on(*args: object) -> None:
-        git(repo.root, "reset", "-q", "--hard", after)
-        commit(repo.root, "n.txt", "n\n")
-
-    monkeypatch.setattr(git_switching, "let", goes_on)
-    with pytest.raises(IbError, match="has the merge again"):
-        merge_back.take_back(repo, facts, print)
-
-    assert (staged(repo), files_of(repo, "main")) == ("", ["a.txt", "file.txt", "n.txt"])
+    assert staged(repo) != "", said
+    command = next(text for text in said if "has switched to main" in text).rpartition(": ")[2]
+    subprocess.run(command, shell=True, check=True)
+    assert staged(repo) == ""
+    assert Path(repo.root, "a.txt").exists() != back
 
 
-def test_a_rebase_in_the_very_checkout_leaves_nothing_staged(repo: places.Place, agent: Agent) -> None:
+def test_a_rebase_that_puts_the_branch_back_is_told_of(repo: places.Place, agent: Agent) -> None:
+    """With nothing to pick it only checks its branch out, and writes where that was when it began."""
     commit(agent(repo, "w"), "a.txt", "hi\n")
     git(repo.root, "branch", "start")
     commit(repo.root, "m.txt", "m\n")
-    condition = "[ -e .git/once ] || { : > .git/once; false; }"
-    hook, there = Path(repo.common, "hooks/post-index-change"), Path(repo.common, "there")
-    hook.write_text(f"#!/bin/sh\n{condition} || exit 0\nrm '{hook}'; : > '{there}'; sleep 0.6\n")
-    hook.chmod(0o755)
-    running = subprocess.Popen(["git", "rebase", "-q", "start", "main"], cwd=repo.root)
-    until(lambda: there.exists() or running.poll() is not None)
+    git(repo.root, "checkout", "-q", "-b", "release", "start")
+    running, go = held(repo, "post-index-change", "true", "rebase", "-q", "start", "main")
+    said: list[str] = []
 
-    assert goes(repo)
+    say = end_at(said, "Agent merged", running, go)
+    assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, say)
 
-    assert running.wait(30) == 0
+    assert said[-1].startswith("Another git has moved main from")
     assert staged(repo) == ""
-    assert "a.txt" in files_of(repo, "main")

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_along, git_refs, git_switching
-from ibstatus.errors import IbError
-from ibstatus.ops import merge, merge_back, recover, undo
+from ibstatus.drivers import git_along, git_refs
+from ibstatus.ops import merge, merge_back, recover
 from ibstatus.rules import identity
 from ibstatus.store import home, operations, places
 from tests.conftest import git
@@ -62,43 +61,6 @@ class Killed(BaseException):
 
 def killed(*args: object) -> str:
     raise Killed
-
-
-@pytest.mark.parametrize("cut_off", [False, True], ids=["", "cut off"])
-@pytest.mark.parametrize("back", [False, True], ids=["merge", "undo"])
-def test_who_has_let_go_of_the_index_and_has_the_branch_a_moment_later(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch, back: bool, cut_off: bool
-) -> None:
-    """With the old files the user's next commit would take the merge back."""
-    monkeypatch.setattr(git_switching, "PATIENCE", LONG)
-    home.enter(repo)
-    commit(agent(repo, "w"), "a.txt", "hi\n")
-    before = tip(repo.root, "main")
-    git(repo.root, "checkout", "-q", "-b", "release")
-    wish = merge.Wish("w", "main", "", repo.root)
-    if back:
-        assert merge.merge(repo, USER, wish, lambda lines: True, print)
-
-    def goes() -> object:
-        return undo.undo(repo, "", print) if back else merge.merge(repo, USER, wish, lambda lines: True, print)
-
-    running = written(repo, "main")
-    if cut_off:
-        with monkeypatch.context() as context:
-            context.setattr(git_switching, "let", killed)
-            with pytest.raises(Killed):
-                goes()
-        assert running.wait(30) == 0
-        recover.everything(repo)
-    else:
-        assert goes()
-
-    assert running.wait(30) == 0
-    assert list(operations.unfinished(repo)) == []
-    assert git(repo.root, "symbolic-ref", "HEAD") == "refs/heads/main\n"
-    assert (tip(repo.root, "main") == before) == back
-    assert git(repo.root, "status", "--porcelain", "-uno") == ""
-    assert Path(repo.root, "a.txt").exists() != back
 
 
 def test_a_merge_moves_only_the_branch_that_it_names(repo: places.Place, agent: Agent, slow: str) -> None:
@@ -198,47 +160,6 @@ def test_a_kill_between_the_files_and_the_branch_is_rolled_back(
     recover.everything(repo)
     assert state(repo.root) == before
     assert list(operations.unfinished(repo)) == []
-
-
-def test_a_rebase_that_puts_the_branch_back_is_no_end_of_the_merge(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With nothing to pick it only checks its branch out, and writes where that was when it began."""
-    monkeypatch.setattr(git_switching, "PATIENCE", LONG)
-    commit(agent(repo, "w"), "a.txt", "hi\n")
-    git(repo.root, "branch", "start")
-    commit(repo.root, "m.txt", "m\n")
-    git(repo.root, "checkout", "-q", "-b", "release", "start")
-
-    running = written(repo, "main", "rebase", "-q", "start")
-    assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
-
-    assert running.wait(30) == 0
-    assert "a.txt" in git(repo.root, "ls-tree", "--name-only", "main").split()
-    assert git(repo.root, "symbolic-ref", "HEAD") == "refs/heads/main\n"
-    assert git(repo.root, "status", "--porcelain", "-uno") == ""
-
-
-def test_a_rebase_that_puts_a_merge_back_is_no_end_of_its_undo(
-    repo: places.Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(git_switching, "PATIENCE", LONG)
-    before = tip(repo.root, "main")
-    git(repo.root, "branch", "start")
-    after = commit(repo.root, "a.txt", "hi\n")  # as a linear merge leaves it
-    git(repo.root, "checkout", "-q", "-b", "release", "start")
-    facts = {"ref": "refs/heads/main", "before": before, "after": after, "checkouts": []}
-
-    running = written(repo, "main", "rebase", "-q", "start")
-    with pytest.raises(IbError, match="has the merge again"):
-        merge_back.take_back(repo, facts, print)
-
-    assert running.wait(30) == 0
-    assert tip(repo.root, "main") == after
-    assert git(repo.root, "status", "--porcelain", "-uno") == ""
-    merge_back.take_back(repo, facts, print)
-    assert tip(repo.root, "main") == before
-    assert git(repo.root, "status", "--porcelain", "-uno") == ""
 
 
 @pytest.mark.usefixtures("slow")

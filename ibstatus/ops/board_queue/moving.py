@@ -28,6 +28,7 @@ def move(place: places.Place, plan: Plan, course: merge_step.Course, say: Say) -
             raise
         op.done()
     course.moved(plan)
+    merge_step.report_race(place, plan.ref, plan.before, plan.after, say)
     return plan
 
 
