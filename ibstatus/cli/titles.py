@@ -53,7 +53,7 @@ def titles(form: bool, json: bool) -> int:
 
 
 def table(found: list[op.Title], now: float) -> list[str]:
-    """The title stands last: nobody knows how wide an emoji is drawn."""
+    """The title stands last: terminals differ in how wide they draw an emoji."""
     rows = [("WINDOW", "STATE", "SINCE", "WHOSE", "TITLE")]
     for title in found:
         since = ages.age(now - title.since) if title.since else "-"
@@ -97,16 +97,16 @@ def as_data(found: title_widths.Widths) -> dict[str, object]:
 
 
 def width_table(found: list[title_widths.Width]) -> list[str]:
-    drawn = any(width.terminal is not None for width in found)
-    rows = [["GLYPH", "FOR", "SETS", "IN TMUX", *(["IN THIS TERMINAL"] if drawn else []), "SHOULD BE", ""]]
+    rows = [["GLYPH", "FOR", "SETS", "IN TMUX", "SHOULD BE", ""]]
     for width in found:
-        measured = [str(width.tmux), *([str(width.terminal)] if drawn else [])]
         mark = "" if width.fits else "✗"
-        rows.append([width.glyph, width.meaning, " ".join(width.styles), *measured, str(width.wanted), mark])
+        rows.append([width.glyph, width.meaning, " ".join(width.styles), str(width.tmux), str(width.wanted), mark])
     return aligned(rows)
 
 
 def advice(found: title_widths.Widths) -> str:
-    if not found.command:
-        return f"The set in use, {found.used}, is right here."
-    return f"Use the set {found.wanted}: {found.command}"
+    wrong = [width.glyph for width in found.glyphs if not width.fits and found.used in width.styles]
+    miscounted = f"tmux miscounts {', '.join(wrong)} of the set in use, {found.used}. " if wrong else ""
+    if found.command:
+        return f"{miscounted}Use the set {found.wanted}: {found.command}"
+    return f"The set in use, {found.used}, renders correctly here."

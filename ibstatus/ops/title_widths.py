@@ -1,16 +1,18 @@
-"""doctor titles: is each glyph as wide in tmux as it is drawn, and which set of glyphs is right here?"""
+"""doctor titles: does tmux count each glyph as wide as terminals draw it, and which set is right here?"""
 
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ibstatus.drivers import glyph_widths, tmux_servers
+from wcwidth import wcswidth
+
+from ibstatus.drivers import tmux_servers
 from ibstatus.errors import IbError
 from ibstatus.rules import settings, title_glyphs
 from ibstatus.store import config, places
 
-SELECTOR, FIRST_WIDE = "\ufe0f", "\u2190"
 TOOLS = (
     ("Edit", "editing"),
     ("Bash", "a command"),
@@ -32,23 +34,17 @@ STATES = (
 
 
 class Width(NamedTuple):
-    """One glyph. `styles`: the sets it is in; `tmux` and `terminal` are what was measured, None where it could not."""
+    """One glyph. `styles`: the sets it is in; `tmux`: the columns that tmux counts; `wanted`: those of the standard."""
 
     glyph: str
     meaning: str
     styles: tuple[str, ...]
-    tmux: int | None
-    terminal: int | None
+    tmux: int
     wanted: int
 
     @property
     def fits(self) -> bool:
-        return self.tmux in (None, self.drawn)
-
-    @property
-    def drawn(self) -> int:
-        """What the terminal does counts, where it has said so."""
-        return self.wanted if self.terminal is None else self.terminal
+        return self.tmux == self.wanted
 
 
 class Widths(NamedTuple):
@@ -78,11 +74,7 @@ def measure(find: Callable[[], places.Place]) -> Widths:
     table = glyphs()
     texts = [glyph for glyph, _, _ in table]
     server, counted, version = ask(known.value("tmux.socket"), texts)
-    drawn = None if os.environ.get("TMUX") else glyph_widths.in_terminal(texts)
-    found = [
-        Width(glyph, meaning, styles, counted[at], drawn[at] if drawn else None, columns(glyph))
-        for at, (glyph, meaning, styles) in enumerate(table)
-    ]
+    found = [Width(*row, count, columns(row[0])) for row, count in zip(table, counted, strict=True)]
     clients = tmux_servers.clients(server) if not server.start else []
     used, source = str(known.value("tmux.glyphs")), known.source("tmux.glyphs")
     term = os.environ.get("TERM", "")
@@ -101,14 +93,23 @@ def configured(find: Callable[[], places.Place]) -> settings.Settings:
 def ask(agents: str, texts: Sequence[str]) -> tuple[tmux_servers.Server, list[int], str]:
     """The first server that answers, its widths and its version."""
     for server in tmux_servers.seen(agents):
-        counted = glyph_widths.in_tmux(server, texts)
+        counted = count_in_tmux(server, texts)
         if counted is not None:
             return server, counted, version(server)
     with tmux_servers.throw_away() as server:
-        counted = glyph_widths.in_tmux(server, texts)
+        counted = count_in_tmux(server, texts)
         if counted is None:
             raise IbError("tmux does not say how wide a text is", hint="tmux -V: ib needs 3.2 or newer; ib doctor")
         return server, counted, version(server)
+
+
+def count_in_tmux(server: tmux_servers.Server, texts: Sequence[str]) -> list[int] | None:
+    """None when this server cannot be asked. It keeps nothing: the option it is asked by has a name of its own."""
+    name = f"@ib_width_{secrets.token_hex(4)}"
+    asking = [f"set-option -g {name} '{text}'\ndisplay-message -p '#{{w:{name}}}'\n" for text in texts]
+    done = tmux_servers.asked(server, commands="".join(asking) + f"set-option -gu {name}\n")
+    found = done.out.split()
+    return [int(word) for word in found] if len(found) == len(texts) and all(map(str.isdigit, found)) else None
 
 
 def version(server: tmux_servers.Server) -> str:
@@ -129,9 +130,10 @@ def glyphs() -> list[tuple[str, str, tuple[str, ...]]]:
     return [(glyph, "; ".join(meanings), tuple(styles)) for glyph, (meanings, styles) in found.items()]
 
 
-def columns(glyph: str) -> int:
-    """What terminals draw: two for each emoji, a variation selector adds none."""
-    return sum(2 if letter >= FIRST_WIDE else 1 for letter in glyph if letter != SELECTOR)
+def columns(text: str) -> int:
+    """Count the columns that terminals draw, by the Unicode standard."""
+    width = wcswidth(text)
+    return width if width >= 0 else len(text)
 
 
 def fitting(found: Sequence[Width], clients: Sequence[tmux_servers.Client]) -> str:
