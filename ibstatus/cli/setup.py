@@ -9,7 +9,7 @@ from click.shell_completion import ShellComplete, get_completion_class
 
 from ibstatus.cli import calling, output, watched
 from ibstatus.cli.say import as_json
-from ibstatus.errors import IbError
+from ibstatus.errors import IbError, UsageError
 from ibstatus.model.records import Finding, Left
 from ibstatus.ops import doctor as examination
 from ibstatus.ops import init as founding
@@ -30,8 +30,10 @@ INSTALL = {
 @click.option(
     "--gitignore", is_flag=True, help="Keep it out of git by the tracked .gitignore instead of .git/info/exclude"
 )
+@click.option("--moved", is_flag=True, help="Keep the agents: the repository was at another path before")
+@click.option("--copied", is_flag=True, help="Give this copy a name of its own, and leave the other's agents alone")
 @as_json
-def init(gitignore: bool, json: bool) -> int:
+def init(gitignore: bool, moved: bool, copied: bool, json: bool) -> int:
     """Make .ittybitty in the root of the repository, and the <ittybitty> block in CLAUDE.md, out of git's sight.
 
     Once more is fine: what is missing is made, what is there stays. Without the block everything else works, too:
@@ -41,8 +43,10 @@ def init(gitignore: bool, json: bool) -> int:
     Example:
       ib init
     """
+    if moved and copied:
+        raise UsageError("A repository is moved or copied, not both", hint="ib init --moved")
     at = calling.place()
-    done = founding.init(at, calling.caller(at), gitignore)
+    done = founding.init(at, calling.caller(at), gitignore, "moved" if moved else "copied" if copied else "")
     watched.keep_watched(at)
     for note in done.notes:
         output.warn(note)

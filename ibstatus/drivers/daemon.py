@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 
-from ibstatus.store import disk, locks, places
+from ibstatus.store import disk, home, locks, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def ensure(place: places.Place) -> bool:
     try:
         if os.environ.get(SWITCH) == "off" or is_running(place) or not os.access(place.root, os.W_OK):
             return False
+        if home.is_elsewhere(place):
+            return False  # it would refuse to begin
         lock = locks.Lock(place.lock(START))
         if not lock.try_take():
             return False

@@ -137,7 +137,7 @@ class Event:
 def is_used(place: places.Place) -> bool:
     """Is ib in use here? What a `git clean` took is put back; nothing is begun."""
     known = home.format_of(place)
-    if not known and home.is_kept(place):
+    if not known and home.is_kept(place) and not home.is_elsewhere(place):
         home.enter(place)
         return True
     return known == home.CURRENT

@@ -138,7 +138,7 @@ def by_id(agents: list[Agent]) -> dict[str, Agent]:
 
 def show(place: places.Place) -> Snapshot:
     """The published snapshot while it is true; otherwise a look of our own, so that nobody is ever shown an old one."""
-    if not home.format_of(place) and home.is_kept(place):
+    if not home.format_of(place) and home.is_kept(place) and not home.is_elsewhere(place):
         home.enter(place)  # after `git clean`, also where somebody has begun to write there since
     if not disk.exists(place.home):
         return snapshot_of(Seen([], [], [], []), 0, time.time())

@@ -25,15 +25,17 @@ from ibstatus.store import (
 )
 
 
-def init(place: places.Place, caller: identity.Caller, gitignore: bool) -> Setup:
-    """Once more is fine: what is missing is made, what is there stays."""
+def init(place: places.Place, caller: identity.Caller, gitignore: bool, answer: str = "") -> Setup:
+    """Once more is fine: what is missing is made, what is there stays. `answer`: see `founding.settle`."""
     if caller.kind == identity.AGENT:
         raise IbError(
             f"An agent cannot set up its repository, and this is the worktree of {caller.name}",
             hint=f"cd {quote(place.root)} && ib init",
         )
     known, before = home.format_of(place), disk.exists(place.home)
-    founding.settle(place, gitignore=gitignore)
+    if answer and not founding.other_path(place):
+        raise IbError(f"This repository was not {answer}: it is at {place.root}, as ib knows", hint="ib init")
+    founding.settle(place, gitignore=gitignore, answer=answer)
     with locks.Lock(place.lock("setup")):
         founding.settle(place, gitignore=gitignore)  # an uninstall may have come in between
         mend(place)

@@ -42,6 +42,7 @@ def check(place: places.Place, caller: identity.Caller) -> None:
             hint=f"rm {quote(place.home)}, then run ib uninstall again",
         )
     founding.check_format(place)
+    founding.check_path(place)
     if not disk.exists(place.home):
         home.look(place)  # cleaned away: what its copy still holds must be counted and kept
     recover.everything(place)

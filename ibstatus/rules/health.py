@@ -134,8 +134,8 @@ def repo_id(here: str, copy: str, legal: bool, other: str) -> Finding:
         return Finding(
             "warn",
             "repo-id",
-            f"this repository was copied from {other}: both are {here}, and their sessions clash",
-            INIT,
+            f"ib knows this repository at {other}; it was moved or copied",
+            "if it was moved: ib init --moved; if it is a copy: ib init --copied",
         )
     if here != copy:
         return Finding("warn", "repo-id", f"repo-id is {here} and its safety copy {copy or 'is missing'}", INIT)

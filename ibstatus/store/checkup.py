@@ -63,10 +63,10 @@ def leftovers(place: places.Place) -> tuple[list[str], list[str]]:
 
 
 def identity(place: places.Place) -> tuple[str, str, bool, str]:
-    """(repo-id, its safety copy, is it legal, the checkout that this one was copied from or '')."""
+    """(repo-id, its safety copy, is it legal, the path where ib has noted the repository or '')."""
     here, copy = touched.content(place.repo_id) or b"", safety.read_copy(place, place.repo_id) or b""
     legal = founding.is_repo_id(here)
-    return text(here), text(copy), legal, founding.copied_from(place, here, acts=False) if legal else ""
+    return text(here), text(copy), legal, founding.other_path(place)
 
 
 def text(data: bytes) -> str:

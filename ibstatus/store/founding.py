@@ -24,13 +24,17 @@ from ibstatus.store import (
 FOLDERS = ("", "/locks", "/ids", "/notify", "/notify/cursors", "/notify/bells", "/spool")
 OPEN_TO_OTHERS = 0o077
 CURRENT = b"%d\n" % words.FORMAT
+MOVED, COPIED = "moved", "copied"
 
 
-def settle(place: places.Place, *, gitignore: bool = False) -> None:
-    """Under the init lock: format checked, folders and identity made or restored. Safe to run again at any time."""
+def settle(place: places.Place, *, gitignore: bool = False, answer: str = "") -> None:
+    """Under the init lock: format checked, folders and identity made or restored. Safe to run again at any time.
+    `answer`: MOVED or COPIED, what a person says of a repository that lies at another path than before."""
     if place.agent and not disk.exists(place.home):
         raise IbError("This agent's repository has lost its .ittybitty folder", hint="run ib init in the main checkout")
     check_format(place)
+    if not answer:
+        check_path(place)
     if not disk.exists(place.common):
         raise IbError(f"There is no repository in {place.root} any more", cause=f"{place.common} is gone")
     try:
@@ -40,7 +44,7 @@ def settle(place: places.Place, *, gitignore: bool = False) -> None:
         if not stat.S_ISDIR(disk.stat(place.home).st_mode):
             raise IbError(f"{place.home} is a file, not a folder", hint=f"mv {quote(place.home)} ittybitty.old")
         with locks.Lock(place.lock("init")):
-            make(place, gitignore)
+            make(place, gitignore, answer)
     except OSError as error:
         raise refused(f"make {place.home}", error) from error
 
@@ -59,67 +63,60 @@ def newer(number: str) -> IbError:
     )
 
 
-def make(place: places.Place, gitignore: bool) -> None:
+def make(place: places.Place, gitignore: bool, answer: str) -> None:
     for folder in FOLDERS:
         disk.make_dirs(place.home + folder)
     disk.make_dirs(place.safe)
     close_to_others(place)
-    identify(place)
+    identify(place, answer)
     exclude.add_to_gitignore(place) if gitignore else exclude.add(place)
     for path in (place.queue, place.messages, place.questions):
         if not disk.exists(path):
             safety.restore(place, path)
     restore_cursors(place)
     agents.restore(place)
+    if answer == MOVED and (other := other_path(place)):
+        parting.follow(place, other)
     note_root(place)
     atomic.put(place.safe + "/version", CURRENT)
     atomic.put(place.version, CURRENT)  # last: until it stands, the next command does all this again
 
 
-def arrive(place: places.Place) -> None:
-    """At another path than before. A copy gets a name of its own before it does anything with the other's agents."""
-    if copy_of(place):
-        settle(place)
-        return
+def check_path(place: places.Place) -> None:
+    """Raise when the repository lies at another path than ib has noted: nobody but a person knows whether it was moved
+    or copied. The same folder by another name is noted anew."""
+    other = other_path(place)
+    if other:
+        raise IbError(
+            f"ib knows this repository at {other}, and it is at {place.root} now",
+            cause="moved, it keeps its agents; a copy must not use the sessions and tasks of the other one",
+            hint="if it was moved: ib init --moved; if it is a copy: ib init --copied",
+        )
     try:
-        if inode_of(other := checkouts.noted_root(place.common)) != inode_of(place.root):  # else by another name
-            parting.follow(place, other)
         note_root(place)
     except OSError:
         return  # on a medium that nobody can write to it is read all the same
 
 
-def note_root(place: places.Place) -> None:
-    """Which folder it is, then where: the path is what everybody looks at."""
-    atomic.put(inode_file(place), inode_of(place.root))
-    atomic.put(place.safe + "/root", os.fsencode(place.root) + b"\n")
-    atomic.forget(parting_file(place))
+def other_path(place: places.Place) -> str:
+    """Return where ib has noted the repository; '' for here, also by the name of a link or a mount."""
+    noted = checkouts.noted_root(place.common)
+    if noted in ("", place.root) or is_same(place.root, noted) or is_same(place.home, noted + "/.ittybitty"):
+        return ""
+    return noted
 
 
-def parting_file(place: places.Place) -> str:
-    """There while it is being parted: who is killed, or copied, in the middle of that is parted once more."""
-    return place.safe + "/parting"
-
-
-def note_folder(place: places.Place) -> None:
-    """Which folder it is by now, at the place that is noted: an older ib has not noted it, a backup brought it back, a
-    mount has another device since the last start."""
-    own = inode_of(place.root)
-    if checkouts.noted_root(place.common) == place.root and touched.content(inode_file(place)) != own:
-        atomic.put(inode_file(place), own)
-
-
-def inode_file(place: places.Place) -> str:
-    return place.safe + "/root-inode"
-
-
-def inode_of(path: str) -> bytes:
-    """A folder that is moved keeps it, a copy has another one; b'' when there is no such folder."""
+def is_same(one: str, other: str) -> bool:
     try:
-        status = disk.stat(path)
+        here, there = disk.stat(one), disk.stat(other)
     except OSError:
-        return b""
-    return b"%d %d\n" % (status.st_dev, status.st_ino)
+        return False
+    return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+
+
+def note_root(place: places.Place) -> None:
+    if checkouts.noted_root(place.common) != place.root:
+        atomic.put(place.safe + "/root", os.fsencode(place.root) + b"\n")
 
 
 def close_to_others(place: places.Place) -> None:
@@ -132,8 +129,8 @@ def close_to_others(place: places.Place) -> None:
             pass  # somebody else's folder: `ib doctor` tells
 
 
-def identify(place: places.Place) -> None:
-    """repo-id: made once, and the same one after `git clean`."""
+def identify(place: places.Place, answer: str) -> None:
+    """repo-id: made once, and the same one after `git clean`. A copy gets one of its own."""
     there = known = touched.content(place.repo_id) or b""
     kept = safety.read_copy(place, place.repo_id)
     if not is_repo_id(known):
@@ -142,9 +139,8 @@ def identify(place: places.Place) -> None:
         known = kept or b""
     if not is_repo_id(known):
         known = fresh_id()
-    elif other := copied_from(place, known):
+    elif answer == COPIED and (other := other_path(place)):
         former, known = known, fresh_id()
-        atomic.put(parting_file(place), b"")
         parting.part(place, other, former.decode().strip(), known.decode().strip())
     if kept != known:
         safety.keep_copy(place, place.repo_id, known)
@@ -159,54 +155,6 @@ def fresh_id() -> bytes:
 def is_repo_id(data: bytes) -> bool:
     text = data.strip()
     return len(text) == 8 and frozenset(b"0123456789abcdef").issuperset(text)
-
-
-def copy_of(place: places.Place) -> str:
-    """The repository that this one was copied from, as long as it has that one's id; else ''."""
-    try:
-        return copied_from(place, disk.read_file(place.repo_id))
-    except OSError:
-        return ""
-
-
-def copied_from(place: places.Place, known: bytes, acts: bool = True) -> str:
-    """Where the repository was of which this one, with this id, is a copy: tmux names would clash. Else ''. Whoever is
-    parted by mistake loses the agents that live: what is in doubt was moved. `acts`: a file may be written for it."""
-    other = checkouts.noted_root(place.common)
-    if not other or other == place.root:
-        return ""
-    if disk.exists(parting_file(place)):
-        return other
-    try:
-        has_same_id = disk.read_file(other + "/.ittybitty/repo-id") == known
-    except OSError:
-        return other if is_another(touched.content(inode_file(place)), inode_of(place.root)) else ""
-    return other if has_same_id and not is_same_folder(place, other, acts) else ""
-
-
-def is_another(noted: bytes | None, own: bytes) -> bool:
-    """The old place is gone, or not to be seen from here. What is moved keeps its inode; with another device nobody
-    knows: that of a mount changes, and in a container it is another one."""
-    before, now = (noted or b"").split(), own.split()
-    return len(before) == len(now) == 2 and before[0] == now[0] and before[1] != now[1]
-
-
-def is_same_folder(place: places.Place, other: str, acts: bool) -> bool:
-    """The .ittybitty of `other` is ours, by another path: a link, a mount."""
-    theirs = other + "/.ittybitty"
-    mine = inode_of(place.home)
-    if mine and mine == inode_of(theirs):
-        return True
-    if not acts:
-        return False
-    name = f"/here-{os.getpid()}-{os.urandom(4).hex()}"
-    try:
-        atomic.put(place.home + name, b"")
-        return disk.exists(theirs + name)
-    except OSError:
-        return False
-    finally:
-        atomic.forget(place.home + name)
 
 
 def restore_cursors(place: places.Place) -> None:

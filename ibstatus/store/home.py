@@ -15,7 +15,8 @@ def format_of(place: places.Place) -> bytes:
 
 
 def enter(place: places.Place) -> None:
-    """Called before anything is written: makes the folder on first use, refuses one of a newer ib."""
+    """Called before anything is written: makes the folder on first use, refuses one of a newer ib, and a repository
+    that lies at another path than before."""
     if format_of(place) != CURRENT:
         from ibstatus.store import founding
 
@@ -23,7 +24,7 @@ def enter(place: places.Place) -> None:
     elif is_elsewhere(place):
         from ibstatus.store import founding
 
-        founding.arrive(place)
+        founding.check_path(place)
     if place.agent:
         from ibstatus.store import agents
 

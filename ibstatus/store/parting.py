@@ -1,5 +1,5 @@
 """A repository that lies elsewhere than before. Moved, it takes what is its own along; copied, it is parted from the
-other one, whose agents go on living there. Every step can be done twice: who is killed has the next command do it all.
+other one, whose agents go on living there. Every step can be done twice: `ib init` after a kill does it all.
 """
 
 import json
@@ -8,14 +8,17 @@ import time
 import uuid
 from typing import Any
 
+from ibstatus.errors import IbError
 from ibstatus.model import words
 from ibstatus.rules import lines
 from ibstatus.store import agents, atomic, board_mark, disk, meta, moving, operations, places, tokens
 
 
 def follow(place: places.Place, other: str) -> None:
-    """Moved from `other`: what was taken from the board's file was taken from this one. git's worktrees have a command
-    of git for that."""
+    """Moved from `other`: paths in records lead to here, and what was taken from the board's file was taken from this
+    one."""
+    mend_operations(place, other)
+    mend_worktrees(place, other)
     for agent in agents.all_ids(place):
         known = meta.read(place, agent)
         if known != {**known, **marked(place, other, known)}:
@@ -24,19 +27,17 @@ def follow(place: places.Place, other: str) -> None:
 
 def part(place: places.Place, other: str, former: str, ident: str) -> None:
     """Copied from `other`, whose id is `former`; under the init lock, before our own id is written."""
-    if not shares_git(place, other):
-        board_mark.note_former(place, former)
-        mend_operations(place, other)
-        mend_worktrees(place, other)
-        for name in moving.names_in(place.safe + "/undo"):  # see undo_log, which stands above this module
-            part_removed(place, other, f"{place.safe}/undo/{name}/agent", ident)
+    if places.pointed(other + "/.git", other) == place.common:
+        raise IbError(
+            f"This checkout shares its git directory with {other}", hint="git worktree add, or git clone, makes another"
+        )
+    board_mark.note_former(place, former)
+    mend_operations(place, other)
+    mend_worktrees(place, other)
+    for name in moving.names_in(place.safe + "/undo"):  # see undo_log, which stands above this module
+        part_removed(place, other, f"{place.safe}/undo/{name}/agent", ident)
     for agent in agents.all_ids(place):
         part_agent(place, other, agent, ident)
-
-
-def shares_git(place: places.Place, other: str) -> bool:
-    """A checkout was copied without its git directory, which lies elsewhere: what is in there is the other's, too."""
-    return places.pointed(other + "/.git", other) == place.common
 
 
 def there(place: places.Place, other: str, path: str) -> str:
@@ -73,7 +74,7 @@ def part_removed(place: places.Place, other: str, folder: str, ident: str) -> No
 def parted(place: places.Place, other: str, agent: str, known: dict[str, Any], ident: str) -> dict[str, Any]:
     """Its session, its conversation, its tasks on a server, and what proves that a process runs in that session belong
     to the agent that it was copied from."""
-    fresh = of_file(place, other, {**known, **marked(place, other, known)})
+    fresh = of_file(place, {**known, **marked(place, other, known)})
     fresh["tmux_session"] = f"ittybitty-{ident}-{agent}"
     if "session_id" in fresh:
         fresh |= {"session_id": str(uuid.uuid4()), "prompted": True, "ended": ended(fresh.get("ended"))}
@@ -98,12 +99,11 @@ def marked(place: places.Place, other: str, known: dict[str, Any]) -> dict[str, 
     return {**changed, meta.CLAIMS: [mark(one) for one in claims]} if isinstance(claims, list) else changed
 
 
-def of_file(place: places.Place, other: str, known: dict[str, Any]) -> dict[str, Any]:
+def of_file(place: places.Place, known: dict[str, Any]) -> dict[str, Any]:
     """Without tasks of any other board: the agent that it was copied from works on them."""
-    mark = "" if shares_git(place, other) else board_mark.of(place.board)
 
     def is_ours(one: object) -> bool:
-        return isinstance(one, dict) and one.get("board") == mark != ""
+        return isinstance(one, dict) and one.get("board") == board_mark.of(place.board)
 
     left = {key: value for key, value in known.items() if key not in (meta.TASK, meta.CLAIMS)}
     claims = known.get(meta.CLAIMS)

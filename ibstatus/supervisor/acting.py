@@ -6,7 +6,7 @@ from ibstatus.errors import logged
 from ibstatus.model.records import Agent
 from ibstatus.ops import agent_files, hide, node, session_end
 from ibstatus.ops import recover as recovery
-from ibstatus.store import checkup, displaced, events, founding, messages, places, questions, queue
+from ibstatus.store import checkup, displaced, events, messages, places, questions, queue
 
 WRITER = "supervisor"
 PARTS = (
@@ -56,8 +56,6 @@ def look_at_displaced(place: places.Place, now: float) -> list[str]:
 
 
 def recover(place: places.Place) -> list[str]:
-    """What a killed edit left: a person's save that was displaced, a half-made file, a lock of the index; and what an
-    older ib has not noted."""
-    founding.note_folder(place)
+    """What a killed edit left: a person's save that was displaced, a half-made file, a lock of the index."""
     hide.recover(place)
     return displaced.recover(node.desk_of(place))

@@ -11,7 +11,7 @@ import pytest
 
 from ibstatus.store import places
 from tests.cli.board_faces import DSN, Faces
-from tests.conftest import Done, git, make_agent
+from tests.conftest import Done, git, make_agent, run_ib
 from tests.gitwork import commit
 
 Ib = Callable[..., Done]
@@ -234,6 +234,7 @@ def test_a_copy_of_a_repository_does_not_merge_for_it(repo: places.Place, board:
     copy = tmp_path / "copy"
     shutil.copytree(repo.root, copy, symlinks=True, ignore=shutil.ignore_patterns("board-bells"))
 
+    assert run_ib("init", "--copied", cwd=copy).code == 0
     there = board("merge", cwd=copy)
     assert there.err == "Nothing is queued.\n" if board.env else there.out.split()[1] == "merged"
     assert Path(copy, "new.txt").exists() != bool(board.env)

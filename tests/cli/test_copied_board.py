@@ -16,6 +16,7 @@ def test_who_is_killed_in_a_copy_leaves_the_others_task_alone(board: Faces, repo
     copy = Path(repo.root).parent / "copy"
     subprocess.run(["cp", "-a", repo.root, str(copy)], check=True)
 
+    assert run_ib("init", "--copied", cwd=copy).code == 0
     done = run_ib("kill", "a1", "--force", cwd=copy, env=board.env)
 
     assert done.code == 0, done.err

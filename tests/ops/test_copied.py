@@ -14,7 +14,7 @@ from ibstatus.board import opening
 from ibstatus.drivers import git_checkouts
 from ibstatus.ops import recover
 from ibstatus.ops.board import holding
-from ibstatus.store import disk, fleet, founding, home, meta, operations, places
+from ibstatus.store import fleet, home, meta, operations, places
 from tests import killed
 from tests.conftest import Done, git, make_agent
 from tests.gitwork import commit, state, tip
@@ -23,6 +23,14 @@ from tests.until import until
 
 Ib = Callable[..., Done]
 SERVER = "0123456789abcdef"
+
+
+def parted(place: places.Place, ib: Ib, name: str = "copy") -> places.Place:
+    """A copy that has a name of its own."""
+    copy = copied(place, name)
+    done = ib("init", "--copied", cwd=copy.root)
+    assert done.code == 0, done.err
+    return copy
 
 
 def copied(place: places.Place, name: str = "copy") -> places.Place:
@@ -63,7 +71,7 @@ def test_what_was_taken_from_the_file_is_of_the_copied_file_and_the_rest_is_left
     before = [meta.read(repo, name) for name in ("a1", "a2", "a3")]
     copy = copied(repo)
 
-    assert ib("gc", cwd=copy.root).code == 0
+    assert ib("init", "--copied", cwd=copy.root).code == 0
 
     own = opening.mark_of(copy)
     assert own != mark
@@ -80,7 +88,7 @@ def test_what_was_taken_from_the_file_goes_along_when_the_repository_moves(repo:
     taken(repo, "a1", claims=[claim("u", opening.mark_of(repo)), claim("v", SERVER)])
     there = moved(repo, "there")
 
-    assert ib("gc", cwd=there.root).code == 0
+    assert ib("init", "--moved", cwd=there.root).code == 0
 
     found = holding.records(meta.read(there, "a1"))
     assert found == [claim("u", opening.mark_of(there)), claim("v", SERVER)]
@@ -92,7 +100,7 @@ def test_the_worktrees_of_a_copy_are_its_own(repo: places.Place, ib: Ib) -> None
     commit(worktree, "work.txt", "work\n")
     (worktree / "loose.txt").write_text("loose\n")
     before = state(worktree), Path(worktree, ".git").read_bytes()
-    copy = copied(repo)
+    copy = parted(repo, ib)
 
     done = ib("list", cwd=copy.root)
     assert done.code == 0, done.err
@@ -111,24 +119,6 @@ def test_the_worktrees_of_a_copy_are_its_own(repo: places.Place, ib: Ib) -> None
     assert git(repo.root, "worktree", "list", "--porcelain").count("worktree ") == 2
 
 
-def test_the_worktrees_of_a_moved_repository_wait_for_git(repo: places.Place, ib: Ib) -> None:
-    """As git has it; until then nobody begins there."""
-    ib("init")
-    make_agent(repo, "a1")
-    meta.change(repo, "a1", session_id="0" * 36, client="/bin/true")
-    ident = fleet.repo_id(repo)
-    there = moved(repo, "there")
-    own = there.agent_dir("a1") + "/repo"
-
-    done = ib("resume", "a1", cwd=there.root)
-
-    assert done.code == 1
-    assert f"git worktree repair {own}" in done.err
-    assert fleet.repo_id(there) == ident
-    git(there.root, "worktree", "repair", own)
-    assert ib("diff", "a1", cwd=there.root).code == 0
-
-
 def test_a_worktree_of_another_repository_is_refused(repo: places.Place, ib: Ib) -> None:
     """Its counterpart in the copy is gone, so the pointer stays, and nobody works there."""
     ib("init")
@@ -136,6 +126,7 @@ def test_a_worktree_of_another_repository_is_refused(repo: places.Place, ib: Ib)
     meta.change(repo, "a1", session_id="0" * 36, client="/bin/true")
     copy = copied(repo)
     shutil.rmtree(copy.common + "/worktrees/repo")
+    assert ib("init", "--copied", cwd=copy.root).code == 0
 
     for args in (("resume", "a1"), ("diff", "a1"), ("status", "a1")):
         done = ib(*args, cwd=copy.root)
@@ -152,7 +143,7 @@ def test_checkouts_of_another_repository_are_not_ours(repo: places.Place, tmp_pa
     git(repo.root, "worktree", "add", "-q", "-b", "side", str(tmp_path / "beside"))
     worktree = make_agent(repo, "a1")
     commit(worktree, "work.txt", "work\n")
-    copy = copied(repo)
+    copy = parted(repo, ib)
     before = state(tmp_path / "beside")
 
     assert [one.path for one in git_checkouts.all_of(repo.root, repo.root, repo.common) if one.ref == "refs/heads/side"]
@@ -177,6 +168,7 @@ def test_a_merge_that_was_copied_half_done_is_finished_in_the_copy(repo: places.
     (Path(repo.root) / "mine").write_text("mine\n")
     before = state(repo.root)
 
+    assert ib("init", "--copied", cwd=copy.root).code == 0
     assert ib("list", cwd=copy.root).code == 0
 
     assert state(repo.root) == before
@@ -222,6 +214,7 @@ def test_a_spawn_that_was_copied_is_rolled_back_in_the_copy_alone(
         op.done()
     there = live(tmux)
 
+    assert ib("init", "--copied", cwd=copy.root).code == 0
     ib(command, cwd=copy.root)
 
     assert live(tmux) == there != []
@@ -232,29 +225,6 @@ def test_a_spawn_that_was_copied_is_rolled_back_in_the_copy_alone(
     assert git(copy.root, "branch", "--list", "agent/x") == ""
 
 
-def test_where_a_copy_cannot_be_parted_nothing_that_was_copied_is_mended(
-    repo: places.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert ib("new-agent", "--name", "x", "Task\n> wait").code == 0
-    with operations.begin(repo, "spawn", "x", base_commit=tip(repo.root), manager=None) as op:
-        op.note(made=["folder", "worktree", "session"])
-        copy = copied(repo)
-        op.done()
-    there, said = live(tmux), list[str]()
-    ident = fleet.repo_id(copy)
-
-    def full(*args: object, **more: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(disk, "rename", full)
-    recover.everything(copy, said.append)
-
-    assert live(tmux) == there
-    assert fleet.repo_id(copy) == ident
-    assert operations.open_ones(copy) == ["x"]
-    assert "No space left" in "".join(said) or "Could not make" in "".join(said)
-
-
 def test_an_agent_of_a_copy_begins_anew_and_only_when_it_is_asked_for(
     repo: places.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path
 ) -> None:
@@ -263,7 +233,7 @@ def test_an_agent_of_a_copy_begins_anew_and_only_when_it_is_asked_for(
     session = meta.read(repo, "x")["session_id"]
     [transcript] = fake_claude.glob(f"projects/*/{session}.jsonl")
     said, there = transcript.read_bytes(), live(tmux)
-    copy = copied(repo)
+    copy = parted(repo, ib)
 
     listed = ib("list", cwd=copy.root)
     assert "cut off" not in listed.err
@@ -296,7 +266,7 @@ def test_an_agent_that_undo_brings_back_in_a_copy_is_the_copys(
     token = Path(repo.agent_dir("x"), "token").read_text()
     until(lambda: [agent["state"] for agent in ib("list", "--json").json()] == ["waiting"])
     assert ib("kill", "x", "--force").code == 0
-    copy = copied(repo)
+    copy = parted(repo, ib)
     assert ib("undo", "x").code == 0
     assert ib("resume", "x").code == 0
     there, known = live(tmux), meta.read(repo, "x")
@@ -310,103 +280,6 @@ def test_an_agent_that_undo_brings_back_in_a_copy_is_the_copys(
     assert git(Path(copy.agent_dir("x"), "repo"), "rev-parse", "--git-common-dir").strip() == copy.common
     assert ib("kill", "x", "--force", cwd=copy.root).code == 0
     assert live(tmux) == there != []
-
-
-def test_who_follows_a_moved_repository_is_told_from_who_copies_it(repo: places.Place, ib: Ib) -> None:
-    """Moved, then copied, and no command in between: both name the place where neither is any more."""
-    ib("init")
-    make_agent(repo, "a1")
-    ident = fleet.repo_id(repo)
-    there = moved(repo, "there")
-    copy = copied(there)
-
-    assert ib("gc", cwd=copy.root).code == 0
-    assert ib("gc", cwd=there.root).code == 0
-
-    assert fleet.repo_id(there) == ident
-    assert fleet.repo_id(copy) != ident
-    assert fleet.session_of(copy, fleet.record_of(copy, "a1")) != fleet.session_of(there, fleet.record_of(there, "a1"))
-
-
-def test_a_copy_of_which_the_first_is_gone_is_parted_all_the_same(repo: places.Place, ib: Ib) -> None:
-    """So does a move to another file system."""
-    ib("init")
-    ident = fleet.repo_id(repo)
-    copy = copied(repo)
-    shutil.rmtree(repo.root)
-
-    assert ib("gc", cwd=copy.root).code == 0
-    mine = fleet.repo_id(copy)
-    assert mine != ident
-    assert ib("gc", cwd=copy.root).code == 0
-    assert fleet.repo_id(copy) == mine
-
-
-def test_a_copy_that_was_cleaned_before_the_first_command_is_parted_too(repo: places.Place, ib: Ib) -> None:
-    ib("init")
-    copy = copied(repo)
-    shutil.rmtree(copy.home)
-
-    assert ib("gc", cwd=copy.root).code == 0
-
-    assert fleet.repo_id(copy) not in ("", fleet.repo_id(repo))
-
-
-def test_without_a_note_of_the_folder_what_was_moved_is_told_by_its_old_place(repo: places.Place, ib: Ib) -> None:
-    """As an older ib has left it."""
-    ib("init")
-    ident = fleet.repo_id(repo)
-    os.unlink(repo.safe + "/root-inode")
-    copy = copied(repo)
-    assert ib("gc", cwd=copy.root).code == 0
-    assert fleet.repo_id(copy) != ident
-    there = moved(repo, "there")
-    assert ib("gc", cwd=there.root).code == 0
-    assert fleet.repo_id(there) == ident
-
-
-@pytest.mark.parametrize("taken", [False, True], ids=["not to be seen", "another repository"])
-def test_with_another_device_and_the_same_number_it_was_moved(repo: places.Place, ib: Ib, taken: bool) -> None:
-    """As in a container, which does not see the place that was noted, or sees another repository there."""
-    ib("init")
-    ident, note = fleet.repo_id(repo), Path(repo.safe, "root-inode")
-    note.write_text(f"1 {note.read_text().split()[1]}\n")
-    there = moved(repo, "there")
-    if taken:
-        git(Path(repo.root).parent, "init", "-q", repo.root)
-        assert ib("init", cwd=repo.root).code == 0
-
-    assert ib("gc", cwd=there.root).code == 0
-
-    assert fleet.repo_id(there) == ident
-
-
-def test_the_same_folder_by_another_path_is_no_copy(repo: places.Place, ib: Ib, monkeypatch) -> None:
-    """A mount of it whose device and numbers are others: what is written here is there, too."""
-    ib("init")
-    known = Path(repo.repo_id).read_bytes()
-    other = Path(repo.root).parent / "mounted"
-    os.symlink(repo.root, other)
-    Path(repo.safe, "root").write_bytes(os.fsencode(other) + b"\n")
-    stat = founding.inode_of
-    monkeypatch.setattr(founding, "inode_of", lambda path: b"7 7\n" if path.startswith(str(other)) else stat(path))
-
-    assert founding.copied_from(repo, known) == ""
-    assert [name for name in os.listdir(repo.home) if name.startswith("here-")] == []
-
-
-def test_a_folder_that_a_backup_brought_back_can_be_moved(repo: places.Place, ib: Ib) -> None:
-    """It has another number since; the supervisor that comes next has noted that."""
-    ib("init")
-    ident, note = fleet.repo_id(repo), Path(repo.safe, "root-inode")
-    device, number = note.read_text().split()
-    note.write_text(f"{device} {int(number) + 1}\n")
-    assert ib("status-watchdog", "--once").code == 0
-    assert note.read_text().split() == [device, number]
-
-    there = moved(repo, "there")
-    assert ib("gc", cwd=there.root).code == 0
-    assert fleet.repo_id(there) == ident
 
 
 BOUND = """
@@ -435,28 +308,6 @@ def test_by_a_mount_the_worktrees_are_those_of_the_repository(repo: places.Place
     assert done.stdout.splitlines() == ["mounted", str(sorted([str(beside), str(mnt)])), "True"], done
 
 
-def test_a_supervisor_notes_which_folder_it_is_where_an_older_one_has_not(repo: places.Place, ib: Ib) -> None:
-    ib("init")
-    note = Path(repo.safe, "root-inode")
-    known = note.read_bytes()
-    note.unlink()
-    assert ib("status-watchdog", "--once").code == 0
-    assert note.read_bytes() == known
-
-
-def test_a_folder_of_ours_that_both_share_is_not_parted(repo: places.Place, tmp_path: Path, ib: Ib) -> None:
-    """A link at .ittybitty is copied as a link: what lies behind it stays everybody's."""
-    (tmp_path / "shared").mkdir()
-    os.symlink(tmp_path / "shared", repo.home)
-    ib("init")
-    ident = fleet.repo_id(repo)
-    copy = copied(repo)
-
-    assert ib("gc", cwd=copy.root).code == 0
-
-    assert fleet.repo_id(repo) == ident
-
-
 @pytest.mark.sweep
 @pytest.mark.parametrize("at", spread(range(1, 60, 2), 8))
 def test_killed_while_it_is_parted_the_next_command_finishes(repo: places.Place, ib: Ib, at: int) -> None:
@@ -468,7 +319,8 @@ def test_killed_while_it_is_parted_the_next_command_finishes(repo: places.Place,
     ident = fleet.repo_id(repo)
     copy = copied(repo)
 
-    killed.run_ib(at, "gc", cwd=copy.root)
+    killed.run_ib(at, "init", "--copied", cwd=copy.root)
+    ib("init", "--copied", cwd=copy.root)
     assert ib("gc", cwd=copy.root).code == 0
 
     known = meta.read(copy, "a1")
@@ -482,27 +334,66 @@ def test_killed_while_it_is_parted_the_next_command_finishes(repo: places.Place,
     assert fleet.repo_id(repo) == ident
 
 
-def test_a_checkout_that_was_copied_without_its_git_directory_takes_nothing_of_it(repo: places.Place, ib: Ib) -> None:
-    """Both have one git directory then, with its worktrees, its board, and what is being done to agents."""
+ACTING = (("gc",), ("send", "user-claude", "hello"), ("kill", "a1", "--force"), ("uninstall", "--force"), ("init",))
+
+
+@pytest.mark.parametrize("is_copy", [False, True], ids=["moved", "copied"])
+def test_nothing_acts_before_a_person_has_said_what_it_is(repo: places.Place, ib: Ib, is_copy: bool) -> None:
+    ib("init")
+    make_agent(repo, "a1")
+    ident = fleet.repo_id(repo)
+    there = copied(repo) if is_copy else moved(repo, "there")
+    before = meta.read(there, "a1")
+
+    for command in ACTING:
+        done = ib(*command, cwd=there.root)
+        assert (done.code, done.out) == (1, ""), command
+        assert f"ib knows this repository at {repo.root}" in done.err
+        assert "ib init --moved" in done.err
+    for command in (("list",), ("status",), ("doctor",)):
+        assert "Traceback" not in ib(*command, cwd=there.root).err
+    assert "it was moved or copied" in ib("doctor", cwd=there.root).out
+    assert "a1" in ib("list", cwd=there.root).out
+    assert (meta.read(there, "a1"), fleet.repo_id(there)) == (before, ident)
+
+    assert ib("init", "--copied" if is_copy else "--moved", cwd=there.root).code == 0
+    assert (fleet.repo_id(there) == ident) != is_copy
+    assert ib("gc", cwd=there.root).code == 0
+    assert ib("init", "--copied", cwd=there.root).code == 1
+    assert fleet.repo_id(there) != ident or not is_copy
+    assert git(Path(there.agent_dir("a1"), "repo"), "rev-parse", "--git-common-dir").strip() == there.common
+
+
+def test_a_copy_that_was_cleaned_is_asked_as_well(repo: places.Place, ib: Ib) -> None:
+    ib("init")
+    copy = copied(repo)
+    shutil.rmtree(copy.home)
+
+    assert ib("list", cwd=copy.root).code == 0
+    assert ib("gc", cwd=copy.root).code == 1
+    assert not Path(copy.home).exists()
+    assert ib("init", "--copied", cwd=copy.root).code == 0
+    assert fleet.repo_id(copy) not in ("", fleet.repo_id(repo))
+
+
+def test_the_same_folder_by_another_path_is_not_asked(repo: places.Place, ib: Ib) -> None:
+    ib("init")
+    ident, other = fleet.repo_id(repo), Path(repo.root).parent / "by-another-name"
+    os.symlink(repo.root, other)
+    Path(repo.safe, "root").write_bytes(os.fsencode(other) + b"\n")
+
+    assert ib("gc").code == 0
+    assert fleet.repo_id(repo) == ident
+
+
+def test_a_checkout_that_shares_its_git_directory_is_no_copy(repo: places.Place, ib: Ib) -> None:
     git(repo.root, "init", "-q", "--separate-git-dir", str(Path(repo.root).parent / "shared.git"))
     repo = places.find(repo.root)
     assert ib("init").code == 0
-    worktree = make_agent(repo, "a1")
-    taken(repo, "a1", task={"id": "t", "attempt": 1, "board": opening.mark_of(repo)})
-    before = meta.read(repo, "a1"), fleet.repo_id(repo), Path(repo.common, "worktrees/repo/gitdir").read_bytes()
     copy = copied(repo)
-    assert copy.common == repo.common
 
-    for _ in range(2):
-        assert ib("gc", cwd=copy.root).code == 0
-        mine = meta.read(copy, "a1"), fleet.repo_id(copy)
-        assert ib("gc").code == 0
-        gitdir = Path(repo.common, "worktrees/repo/gitdir").read_bytes()
-        assert (meta.read(repo, "a1"), fleet.repo_id(repo), gitdir) == before
-        assert (meta.read(copy, "a1"), fleet.repo_id(copy)) == mine
-    assert mine[1] not in ("", before[1])
-    assert "task" not in mine[0]
-    assert not Path(repo.safe, "formerly").exists()
-    assert "is no worktree of this repository" in ib("diff", "a1", cwd=copy.root).err
-    assert ib("kill", "a1", "--force", cwd=copy.root).code == 0
-    assert git(worktree, "status", "--porcelain") == ""
+    done = ib("init", "--copied", cwd=copy.root)
+
+    assert done.code == 1
+    assert "shares its git directory" in done.err
+    assert ib("gc").code == 0

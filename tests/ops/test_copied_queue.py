@@ -1,9 +1,6 @@
 """A copied file of the board: what was queued in it is queued in the copy too, which has another id."""
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +24,7 @@ def test_the_queue_of_a_copied_file_is_the_copys(repo: places.Place, board: Boar
     board.close()
     copy = copied(repo)
 
-    assert ib("gc", cwd=copy.root).code == 0
+    assert ib("init", "--copied", cwd=copy.root).code == 0
     own = opening.of_file(copy)
     [entry] = own.entries(fleet.repo_id(copy))
     assert one(copy, own).status == "merged"
@@ -51,24 +48,14 @@ def test_the_queue_comes_along_whenever_the_command_is_killed(
     board.close()
     copy = copied(repo)
 
-    killed.run_ib(at, "board", "list", cwd=copy.root)
+    killed.run_ib(at, "init", "--copied", cwd=copy.root)
+    ib("init", "--copied", cwd=copy.root)
     again = copied(copy, "again")  # what one has not come to is not lost for who copies it
 
+    ib("init", "--copied", cwd=again.root)
     for place in (copy, again):
         assert "topic" in ib("board", "merge", "list", cwd=place.root).out
         assert [entry["repo"] for entry in ib("board", "merge", "list", "--json", cwd=place.root).json()] == [
             fleet.repo_id(place)
         ]
     assert len({fleet.repo_id(place) for place in (repo, copy, again)}) == 3
-
-
-def test_two_at_once_part_a_copy_once(repo: places.Place, board: Board) -> None:
-    side(repo, "topic", "new.txt", "new\n")
-    queue(repo, board, "topic")
-    board.close()
-    copy = copied(repo)
-
-    argv = [sys.executable, "-m", "ibstatus", "board", "merge", "list", "--json"]
-    racers = [subprocess.Popen(argv, cwd=copy.root, stdout=subprocess.PIPE) for _ in range(4)]
-    found = [json.loads(racer.communicate()[0]) for racer in racers]
-    assert [[entry["repo"] for entry in each] for each in found] == [[fleet.repo_id(copy)]] * 4

@@ -55,18 +55,6 @@ def test_a_lock_in_the_way_ends_nobodys_session(
     lock.unlink()
 
 
-def test_after_a_move_of_the_project_it_is_said_what_mends_the_worktree(repo: places.Place, agent: Agent) -> None:
-    home.enter(repo)
-    commit(agent(repo, "w"), "a.txt", "hi\n")
-    moved = places.find(str(Path(repo.root).rename(repo.root + " moved")))
-
-    with pytest.raises(IbError, match="is no worktree of this repository") as refused:
-        goes(moved)
-
-    subprocess.run(refused.value.hint.partition("; or ")[2], cwd=moved.root, shell=True, check=True)
-    assert goes(moved)
-
-
 def test_a_branch_of_another_name_keeps_its_merge_until_it_has_its_own_again(repo: places.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "a.txt", "hi\n")
     assert goes(repo)

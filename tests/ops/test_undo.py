@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ibstatus.drivers import git_snapshot
 from ibstatus.errors import IbError
 from ibstatus.ops import forgetting, kill, recover, undo
-from ibstatus.store import home, meta, moving, operations, places, questions, undo_bulk, undo_log
+from ibstatus.store import founding, home, meta, moving, operations, places, questions, undo_bulk, undo_log
 from tests.conftest import git, make_agent, make_repo, run_ib
 from tests.drivers.test_git_snapshot import ATTRIBUTES, act, files, step
 from tests.sweeps import Sweep
@@ -270,6 +270,7 @@ def test_a_repository_that_was_moved(repo: places.Place, worked: Path, tmp_path:
     close(repo, "foo")
     os.rename(repo.root, tmp_path / "moved")
     place = places.find(str(tmp_path / "moved"))
+    founding.settle(place, answer=founding.MOVED)
 
     undo.undo(place, "", silent)
 

@@ -132,19 +132,7 @@ def test_a_broken_id_is_replaced_and_kept_aside(repo: places.Place, bad: bytes) 
     assert [Path(repo.home, leaf).read_bytes() for leaf in aside] == ([bad] if bad.strip() else [])
 
 
-def test_a_copied_repository_gets_an_id_of_its_own(repo: places.Place, tmp_path: Path, ib: Callable[..., Done]) -> None:
-    founding.settle(repo)
-    shutil.copytree(repo.root, tmp_path / "copy", symlinks=True)
-    copy = places.find(str(tmp_path / "copy"))
-    assert bytes_of(copy.repo_id) == bytes_of(repo.repo_id)
-    assert "was copied from" in ib("doctor", cwd=copy.root).out
-    assert ib("init", cwd=copy.root).code == 0
-    assert bytes_of(copy.repo_id) != bytes_of(repo.repo_id)
-    assert bytes_of(copy.repo_id) == bytes_of(copy.safe + "/repo-id")
-    assert "was copied from" not in ib("doctor", cwd=copy.root).out
-
-
-def test_the_first_command_in_a_copy_parts_it_from_the_agents_of_the_other(
+def test_init_parts_a_copy_from_the_agents_of_the_other(
     repo: places.Place, tmp_path: Path, ib: Callable[..., Done]
 ) -> None:
     ib("init")
@@ -156,7 +144,7 @@ def test_the_first_command_in_a_copy_parts_it_from_the_agents_of_the_other(
     shutil.copytree(repo.root, tmp_path / "copy", symlinks=True)
     copy = places.find(str(tmp_path / "copy"))
 
-    assert ib("gc", cwd=copy.root).code == 0
+    assert ib("init", "--copied", cwd=copy.root).code == 0
 
     ident = bytes_of(copy.repo_id).decode().strip()
     assert ident != bytes_of(repo.repo_id).decode().strip()
@@ -173,7 +161,7 @@ def test_a_moved_repository_keeps_its_id(repo: places.Place, tmp_path: Path) -> 
     known = bytes_of(repo.repo_id)
     os.rename(repo.root, tmp_path / "moved")
     moved = places.find(str(tmp_path / "moved"))
-    founding.settle(moved)
+    founding.settle(moved, answer=founding.MOVED)
     assert bytes_of(moved.repo_id) == known
 
 
