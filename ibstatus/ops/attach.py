@@ -16,7 +16,7 @@ def check(place: places.Place, agent: str, on_terminal: bool) -> session.Session
     """Where there is something to attach to, and somebody to attach."""
     if not on_terminal:
         raise IbError("ib attach needs a terminal", hint=f"ib look {quoted(agent)} --follow")
-    home.look(place)  # a copied repository parts from the sessions of the other one
+    home.look(place)  # a copied repository must not reach the sessions of the other one
     where = session.of(place, agent)
     known = tmux.panes(where.socket)
     if known is None:

@@ -21,8 +21,8 @@ TAKE_BACK = "ibstatus.ops.merge_back:take_back"
 
 
 def everything(place: places.Place, say: Callable[[str], None] = lambda text: None) -> None:
-    """One that cannot be mended now stays, and is said; the others are mended all the same. In a repository that was
-    copied they name the other's sessions and checkouts until it is parted from that."""
+    """One that cannot be mended now stays, and is said; the others are mended all the same. In a repository that
+    lies at another path than before nothing is: what is noted may name the sessions and checkouts of the original."""
     if home.is_elsewhere(place):
         try:
             home.enter(place)
