@@ -48,7 +48,8 @@ def read(argv: list[str]) -> argparse.Namespace:
 
 def run_tests(seed: int, marks: str, until: float, tests: list[str]) -> int:
     print(f"make soak SEED={seed}", flush=True)
-    argv = [sys.executable, "-m", "pytest", f"--randomly-seed={seed}", f"--hypothesis-seed={seed}", "-q", "-x", "--timeout=900"]
+    seeds = [f"--randomly-seed={seed}", f"--hypothesis-seed={seed}"]
+    argv = [sys.executable, "-m", "pytest", *seeds, "-q", "-x", "--timeout=900"]
     argv += tests or ["-m", marks]
     argv += ["-m", "not peer"] if tests else []
     env = {**os.environ, "IB_SOAK": "1", **({} if tests else {"IB_SOAK_UNTIL": str(until)})}
