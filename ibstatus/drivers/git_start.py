@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ibstatus.errors import IbError
-from ibstatus.store import checkouts, disk, places
+from ibstatus.model.words import AGENTS
+from ibstatus.store import checkouts, disk, git_layout
 
 # What would make git look at another repository than the one in `cwd`.
 POINTERS = (
@@ -73,13 +74,13 @@ def prepared(cwd: str, *args: str, env: Mapping[str, str] | None = None) -> Star
 
 def agents_worktree(cwd: str) -> Worktree | None:
     """The worktree of an agent that this folder lies in, by its path alone: what is nested in it does not count."""
-    at = cwd.find(places.AGENTS)
+    at = cwd.find(AGENTS)
     while at >= 0:
-        agent, _, rest = cwd[at + len(places.AGENTS) :].partition("/")
+        agent, _, rest = cwd[at + len(AGENTS) :].partition("/")
         commons = commons_of(cwd[:at]) if agent and (rest == "repo" or rest.startswith("repo/")) else []
         if commons:
-            return Worktree(f"{cwd[:at]}{places.AGENTS}{agent}/repo", commons)
-        at = cwd.find(places.AGENTS, at + 1)
+            return Worktree(f"{cwd[:at]}{AGENTS}{agent}/repo", commons)
+        at = cwd.find(AGENTS, at + 1)
     return None
 
 
@@ -88,7 +89,7 @@ def commons_of(root: str) -> list[str]:
     if not disk.exists(root + "/.git"):
         leaves = disk.listdir(root or "/") if disk.exists(root or "/") else []
         return [f"{root}/{leaf}" for leaf in leaves if checkouts.noted_root(f"{root}/{leaf}") == (root or "/")]
-    found = places.checkout_of(root)
+    found = git_layout.checkout_of(root)
     return [found[1]] if found is not None and found[0] == (root or "/") else []
 
 
@@ -110,7 +111,7 @@ def repository(worktree: Worktree) -> tuple[str, str]:
 
 def git_dir_of(common: str, worktree: str) -> str:
     """The directory in which git keeps this worktree's HEAD and index; '' when it is no worktree of the repository."""
-    pointer = places.pointed(worktree + "/.git", worktree)
+    pointer = git_layout.pointed(worktree + "/.git", worktree)
     if not pointer or not disk.exists(pointer + "/HEAD"):
         return ""
     if not is_same(os.path.dirname(pointer), common + "/worktrees"):

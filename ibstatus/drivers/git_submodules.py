@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from ibstatus.drivers import git_refs
-from ibstatus.store import atomic, checkouts, disk, places
+from ibstatus.store import atomic, checkouts, disk, git_layout
 
 GITLINK = b"160000"
 # What of a git directory is looked at: no settings, no hooks.
@@ -43,7 +43,7 @@ def seen_alone(inside: str, commit: str) -> Iterator[Mapping[str, str]]:
     """Who has the worktree writes the settings of its submodules: git sees the rest of such a repository beside plain
     ones. `commit`: any one of it, for the length of its name."""
     dot_git = inside + "/.git"
-    own = os.path.realpath(places.pointed(dot_git, inside) or dot_git)
+    own = os.path.realpath(git_layout.pointed(dot_git, inside) or dot_git)
     with tempfile.TemporaryDirectory(prefix="ib-submodule-") as common:
         for leaf in READ:
             if os.path.lexists(f"{own}/{leaf}"):

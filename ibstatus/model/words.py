@@ -14,6 +14,8 @@ COPIED = "copied"  # why a session ended that another repository has gone on wit
 TO_PRIMARY = ("user-claude", "user")
 RESERVED = frozenset(("user", "user-claude", "system", "all", "unknown", "default"))
 
+AGENTS = "/.ittybitty/agents/"  # an agent's worktree is <root>/.ittybitty/agents/<id>/repo
+
 DEFAULT_READER = "default"
 LISTENER = "ib listen"  # it waits for us: with it alone in the background nothing is at work
 

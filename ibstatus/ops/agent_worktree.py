@@ -4,7 +4,7 @@ from typing import Any
 
 from ibstatus.drivers import git_worktree
 from ibstatus.errors import IbError, quoted
-from ibstatus.store import disk, meta, operations, places
+from ibstatus.store import disk, git_layout, meta, operations, places
 
 
 def worktree_of(place: places.Place, agent: str, known: dict[str, Any]) -> str:
@@ -29,7 +29,7 @@ def lost_worktree(place: places.Place, agent: str, *, ours: bool = False) -> str
 def refuse_foreign(place: places.Place, agent: str, worktree: str) -> None:
     """git would work in another repository there: a copied worktree points to where it was copied from."""
     if not git_worktree.admin_of(place.common, worktree):
-        pointer = places.pointed(worktree + "/.git", worktree)
+        pointer = git_layout.pointed(worktree + "/.git", worktree)
         raise IbError(
             f"{worktree} is no worktree of this repository",
             cause=f"its .git names {pointer}" if pointer else "",

@@ -10,7 +10,20 @@ from ibstatus.errors import IbError, quoted
 from ibstatus.ops import bereaved, forgetting, mail_away
 from ibstatus.ops import recover as mending
 from ibstatus.rules import removal_text
-from ibstatus.store import agent_log, agents, atomic, disk, home, meta, moving, operations, places, spool, undo_log
+from ibstatus.store import (
+    agent_log,
+    agents,
+    atomic,
+    disk,
+    git_layout,
+    home,
+    meta,
+    moving,
+    operations,
+    places,
+    spool,
+    undo_log,
+)
 
 Say = Callable[[str], None]
 OURS = b"ib undo\n"
@@ -180,7 +193,7 @@ def join(repo: str, admin: str, say: Say) -> None:
         aside = next(name for number in count() if not moving.is_there(name := f"{repo}/.git-{number}"))
         disk.rename(repo + "/.git", aside)
         say(f"{repo}/.git was a folder, and is now {aside}")
-    if moving.is_there(repo) and places.pointed(repo + "/.git", repo) != admin:
+    if moving.is_there(repo) and git_layout.pointed(repo + "/.git", repo) != admin:
         atomic.put(repo + "/.git", b"gitdir: " + os.fsencode(admin) + b"\n")
     if disk.exists(admin + "/locked") and disk.read_file(admin + "/locked") == OURS:
         disk.unlink(admin + "/locked")

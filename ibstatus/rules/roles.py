@@ -1,5 +1,7 @@
 """Who a session is: the primary, a manager, a worker; decided from where it stands and what is written down of it."""
 
+from ibstatus.model.words import AGENTS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
@@ -7,7 +9,6 @@ if TYPE_CHECKING:
     Role = Literal["primary", "manager", "worker"]
 
 PRIMARY, MANAGER, WORKER = "primary", "manager", "worker"
-AGENTS = "/.ittybitty/agents/"
 
 
 def agent_at(cwd: str) -> str:

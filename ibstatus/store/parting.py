@@ -11,7 +11,7 @@ from typing import Any
 from ibstatus.errors import IbError
 from ibstatus.model import words
 from ibstatus.rules import lines
-from ibstatus.store import agents, atomic, board_mark, disk, meta, moving, operations, places, tokens
+from ibstatus.store import agents, atomic, board_mark, disk, git_layout, meta, moving, operations, places, tokens
 
 
 def follow(place: places.Place, other: str) -> None:
@@ -27,7 +27,7 @@ def follow(place: places.Place, other: str) -> None:
 
 def part(place: places.Place, other: str, former: str, ident: str) -> None:
     """Copied from `other`, whose id is `former`; under the init lock, before our own id is written."""
-    if places.pointed(other + "/.git", other) == place.common:
+    if git_layout.pointed(other + "/.git", other) == place.common:
         raise IbError(
             f"This checkout shares its git directory with {other}", hint="git worktree add, or git clone, makes another"
         )
@@ -148,7 +148,7 @@ def mend_worktrees(place: places.Place, other: str) -> None:
         pointer = here(place, other, named)
         if not pointer.startswith(place.root + "/") or not disk.exists(admin + "/HEAD"):
             continue
-        known = places.pointed(pointer, pointer.rpartition("/")[0])
+        known = git_layout.pointed(pointer, pointer.rpartition("/")[0])
         if known not in (admin, f"{there(place, other, place.common)}/worktrees/{name}"):
             continue
         if known != admin:

@@ -1,5 +1,6 @@
 """Does a command line of the primary end up in an agent's worktree? The client would stay there."""
 
+from ibstatus.model.words import AGENTS
 from ibstatus.rules.guarding.course import Course
 from ibstatus.rules.guarding.isolation import short
 from ibstatus.rules.guarding.values import Scope
@@ -10,7 +11,6 @@ if TYPE_CHECKING:
     from ibstatus.rules.guarding.shell import Simple
     from ibstatus.rules.guarding.values import Fields, States
 
-AGENTS = "/.ittybitty/agents/"
 REASON = (
     "Do not cd into the worktree of agent {}: the session would stay there. "
     'Its work is on its branch (git log HEAD..agent/{}, git diff HEAD...agent/{}); ib send {} "…" tells it something'
