@@ -13,10 +13,10 @@ from typing import Any
 from bench.ground import Row, repository
 from bench.storm import with_path
 from ibstatus.board.port import Board
-from ibstatus.board.sqlite.board import open_board
+from ibstatus.board.sqlite.store import open_board
+from ibstatus.merge.queue.drain import drain
 from ibstatus.model.board import Branch, Claimer, Entry, Fence, NewTask
-from ibstatus.ops.board_queue.drain import drain
-from ibstatus.store import fleet, places
+from ibstatus.project import fleet, paths
 
 BRANCHES, MERGERS, SEED = 20, 2, 1
 LIVES = (20, 500)  # when a merger is killed: right before or after one of its programs; a merge runs about 75
@@ -48,12 +48,12 @@ def one_way(branches: int, linear: bool) -> Row:
     )
 
 
-def git(place: places.Place, *args: str, data: str = "") -> str:
+def git(place: paths.Place, *args: str, data: str = "") -> str:
     done = subprocess.run(["git", *args], cwd=place.root, input=data, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
-def hand_over(place: places.Place, board: Board, name: str, linear: bool) -> None:
+def hand_over(place: paths.Place, board: Board, name: str, linear: bool) -> None:
     """A branch with a file of its own, made without a checkout; its task is done."""
     blob = git(place, "hash-object", "-w", "--stdin", data=name)
     tree = git(place, "mktree", data=f"100644 blob {blob}\t{name}.txt\n")
@@ -64,7 +64,7 @@ def hand_over(place: places.Place, board: Board, name: str, linear: bool) -> Non
     board.done([Fence(name, name)], branch=Branch(fleet.repo_id(place), name, "main", sha, "true", linear))
 
 
-def merged_under_fire(place: places.Place) -> int:
+def merged_under_fire(place: paths.Place) -> int:
     """How many were killed. Each is begun again until one comes to its end."""
     kills: list[int] = []
     threads = [threading.Thread(target=lives, args=(place, SEED + number, kills)) for number in range(MERGERS)]
@@ -75,7 +75,7 @@ def merged_under_fire(place: places.Place) -> int:
     return sum(kills)
 
 
-def lives(place: places.Place, seed: int, kills: list[int]) -> None:
+def lives(place: paths.Place, seed: int, kills: list[int]) -> None:
     dice, code = random.Random(seed), -1
     while code:
         argv = [sys.executable, "-m", "bench.board_merge", str(dice.randint(*LIVES))]
@@ -83,7 +83,7 @@ def lives(place: places.Place, seed: int, kills: list[int]) -> None:
         kills.append(code == -signal.SIGKILL)
 
 
-def merged_once(place: places.Place, entries: list[Entry], linear: bool) -> int:
+def merged_once(place: paths.Place, entries: list[Entry], linear: bool) -> int:
     """How many branches the base has just once, in the way that was asked for."""
     subjects = git(place, "log", "--format=%s", "main").splitlines()
     merges = git(place, "log", "--merges", "--format=%s", "main").splitlines()
@@ -92,7 +92,7 @@ def merged_once(place: places.Place, entries: list[Entry], linear: bool) -> int:
     return once if sorted(merges) == sorted(wanted) else 0
 
 
-def changed(place: places.Place) -> int:
+def changed(place: paths.Place) -> int:
     return len(git(place, "status", "--porcelain", "--untracked-files=no").splitlines())
 
 
@@ -116,7 +116,7 @@ def mortal(left: int, real: Callable[..., Any]) -> Callable[..., Any]:
 def merger(left: int) -> int:
     """All that is pending, to its end."""
     subprocess.run = mortal(left, subprocess.run)
-    place = places.here()
+    place = paths.here()
     board = open_board(place.board)
     merged = [entry.status == "merged" for entry in drain(place, board, lambda text: None)]
     board.close()

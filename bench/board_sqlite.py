@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bench.ground import Row, percentile
-from ibstatus.board.sqlite.board import SqliteBoard, open_board
+from ibstatus.board.sqlite.store import SqliteBoard, open_board
 from ibstatus.model.board import Claimer, Fence, NewTask, Template
 
 ROUNDS = 9

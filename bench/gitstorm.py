@@ -14,13 +14,15 @@ from typing import NamedTuple
 
 from bench.ground import Row, repository
 from bench.storm import with_path
-from ibstatus.model.records import Agent
-from ibstatus.ops import block as ours
-from ibstatus.ops import hide
-from ibstatus.ops.fleet import Seen
-from ibstatus.ops.node import Keeper
-from ibstatus.rules import block, markers
-from ibstatus.store import exclude, places, user_file
+from ibstatus.model.fleet import Agent
+from ibstatus.node import block as ours
+from ibstatus.node import hide_from_git
+from ibstatus.node.node import Keeper
+from ibstatus.node.rules import block
+from ibstatus.project import git_exclude, paths
+from ibstatus.state.fleet import Seen
+from ibstatus.system.text import markers
+from ibstatus.system.userfiles import edit as user_file
 
 UPDATES, RESIZE_EVERY = 1000, 50
 ROUNDS = 20
@@ -35,7 +37,7 @@ OURS = (b"<!-- ib:room", b"\n<ittybitty-status>\n", b"<!-- ib:local")
 class Side(NamedTuple):
     """One of two repositories that are led through the same commands."""
 
-    place: places.Place
+    place: paths.Place
 
     def git(self, *args: str, stdin: str = "") -> int:
         argv = ["git", "-c", "core.editor=true", *args]
@@ -130,7 +132,7 @@ def quiet_for(side: Side) -> float:
 def sides(local: bool) -> Iterator[tuple[Side, Side, "subprocess.Popen[str]"]]:
     """(the one with us, the same without us, the writer in the first)."""
     with repository() as place:
-        exclude.add(place)
+        git_exclude.add(place)
         text = TEXT.encode()
         ours = block.insert(text, local=False).splice
         if not local:
@@ -147,7 +149,7 @@ def sides(local: bool) -> Iterator[tuple[Side, Side, "subprocess.Popen[str]"]]:
         writer = subprocess.Popen(argv, env=with_path(), cwd=place.root, **pipes)  # type: ignore[call-overload]
         assert writer.stdout.readline() == "ready\n"
         try:
-            yield with_us, Side(places.find(twin)), writer
+            yield with_us, Side(paths.find(twin)), writer
         finally:
             writer.kill()
             writer.wait()
@@ -245,12 +247,12 @@ def live_blobs(side: Side) -> bytes:
 def updates(count: int) -> list[Row]:
     """Nobody else at work: the status after each write."""
     with repository() as place:
-        exclude.add(place)
+        git_exclude.add(place)
         side, path = Side(place), Path(place.root, "CLAUDE.md")
         path.write_text(TEXT)
         side.git("add", "-A")
         side.git("commit", "-q", "-m", "start")
-        hidden = hide.hide(place)
+        hidden = hide_from_git.hide(place)
         ours.put_in(place, hidden.local)
         keeper = Keeper(place)
         dirty = waiting = 0

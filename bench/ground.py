@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ibstatus.drivers import processes
-from ibstatus.store import home, locks, places
+from ibstatus.project import home, paths
+from ibstatus.system import locks
+from ibstatus.system.process import run
 
 
 class Row(NamedTuple):
@@ -23,20 +24,20 @@ class Row(NamedTuple):
 
 
 @contextmanager
-def repository(*, watched: bool = True) -> Iterator[places.Place]:
+def repository(*, watched: bool = True) -> Iterator[paths.Place]:
     """A fresh repository in a world of its own; the process's environment is replaced for the time.
 
     `watched`: we hold the supervisor's lock, so that commands find one at work, as in daily life, and start none."""
     saved = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="ib-bench-") as folder:
-        env = processes.apart(folder)
+        env = run.apart(folder)
         os.environ.clear()
         os.environ.update({key: value for key, value in env.items() if not key.startswith("PYTHON")})
         root = Path(folder).resolve() / "repo"
         root.mkdir()
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=root, check=True)
         subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "first"], cwd=root, check=True)
-        place = places.find(str(root))
+        place = paths.find(str(root))
         home.enter(place)
         lock = locks.Lock(place.lock("supervisor"))
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.ground import Row, percentile, repository
 from bench.hot import available, compiled
 from bench.inject import ISOLATED, MANY, PAYLOAD, ROUNDS, counted, hook, publish, seconds
-from ibstatus.store import places, tokens
+from ibstatus.project import paths, tokens
 
 BAR = 1.6
 NAME = "w1"
@@ -15,7 +15,7 @@ LINE = "git status --short | head -5"
 ALLOW = [f"Bash(git {verb}:*)" for verb in ("status", "add", "commit", "diff", "log", "show", "merge", "rebase")]
 
 
-def agent(place: places.Place) -> str:
+def agent(place: paths.Place) -> str:
     """An agent with the rules that all have; its worktree."""
     folder = Path(place.agent_dir(NAME))
     (folder / "repo/src").mkdir(parents=True)

@@ -11,7 +11,8 @@ from typing import IO
 
 import ibstatus
 from bench.ground import Row, ib, repository
-from ibstatus.store import arrays, messages, places
+from ibstatus.mail import json_list, messages
+from ibstatus.project import paths
 
 BAR = 2.0
 
@@ -36,7 +37,7 @@ def compiled() -> None:
     compileall.compile_dir(str(Path(ibstatus.__file__).parent), quiet=1)
 
 
-def fill(place: places.Place, count: int) -> list[str]:
+def fill(place: paths.Place, count: int) -> list[str]:
     """A mailbox with this many unacknowledged messages, all heard of."""
     items = [
         {
@@ -49,7 +50,7 @@ def fill(place: places.Place, count: int) -> list[str]:
         }
         for number in range(count)
     ]
-    arrays.save(place, place.messages, items, lambda items: False)
+    json_list.save(place, place.messages, items, lambda items: False)
     return [str(item["id"]) for item in items]
 
 

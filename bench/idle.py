@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.ground import Row, repository
 from bench.inject import hook
 from bench.wake import listener
-from ibstatus.store import places
+from ibstatus.project import paths
 
 SECONDS = 40
 
@@ -33,7 +33,7 @@ while True:
 """
 
 
-def waiter(place: places.Place) -> "subprocess.Popen[bytes]":
+def waiter(place: paths.Place) -> "subprocess.Popen[bytes]":
     """As the client starts it at a turn's end; we are the client that it watches."""
     env = {**os.environ, "CLAUDE_PROJECT_DIR": place.root, "CLAUDE_CODE_ENTRYPOINT": "cli"}
     process = subprocess.Popen(hook("wait-for-news", str(os.getpid())), env=env, stdin=subprocess.PIPE)

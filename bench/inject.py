@@ -11,7 +11,9 @@ from pathlib import Path
 import ibstatus
 from bench.ground import Row, percentile, repository
 from bench.hot import available, compiled, instructions
-from ibstatus.store import atomic, notices, places
+from ibstatus.mail import post
+from ibstatus.project import paths
+from ibstatus.system import atomic
 
 BAR = 1.4
 MANY = 1000
@@ -25,7 +27,7 @@ def hook(name: str, *args: str) -> list[str]:
     return [*ISOLATED, str(STUB), name, *args]
 
 
-def payload(place: places.Place, length: int = 0) -> bytes:
+def payload(place: paths.Place, length: int = 0) -> bytes:
     value = {
         "session_id": "b7a1f9c2",
         "transcript_path": "/home/user/.claude/projects/x/b7a1f9c2.jsonl",
@@ -38,7 +40,7 @@ def payload(place: places.Place, length: int = 0) -> bytes:
     return json.dumps(value).encode()
 
 
-def publish(place: places.Place, agents: int) -> None:
+def publish(place: paths.Place, agents: int) -> None:
     known = [{"id": f"agent-{number}", "state": "running", "reason": ""} for number in range(agents)]
     value = {"seq": 1, "at": "2026-01-01T00:00:01Z", "version": ibstatus.__version__, "agents": known}
     atomic.put(place.home + "/status.json", json.dumps(value, separators=(",", ":")).encode(), durable=False)
@@ -55,7 +57,7 @@ def counted(argv: list[str], data: bytes, cwd: str) -> int:
         return instructions(argv, cwd, stdin)
 
 
-def settled(place: places.Place) -> None:
+def settled(place: paths.Place) -> None:
     """A session that has heard everything: two turns, whatever there was to tell."""
     for _ in range(3):
         subprocess.run(hook("inject-status"), input=payload(place), stdout=subprocess.DEVNULL, check=True)
@@ -74,7 +76,7 @@ def measure(rounds: int = ROUNDS) -> list[Row]:
     with repository() as place:
         os.environ["CLAUDE_PROJECT_DIR"] = place.root
         floor = counted([*ISOLATED, "-c", "pass"], b"", place.root)
-        notices.notify(place, "cli", "complete", "a", True, "heard", time.time())
+        post.notify(place, "cli", "complete", "a", True, "heard", time.time())
         publish(place, 0)
         settled(place)
         few = counted(hook("inject-status"), payload(place), place.root)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from bench.ground import Row, percentile, repository
 from bench.scan import terminals
-from ibstatus.store import places, spool
+from ibstatus.project import paths, spool
 
 AGENTS, ROUNDS, BAR = 100, 60, 50.0
 
 
-def state_of(place: places.Place, agent: str) -> str:
+def state_of(place: paths.Place, agent: str) -> str:
     try:
         found = json.loads(Path(place.home, "status.json").read_bytes())
     except (OSError, ValueError):
@@ -22,7 +22,7 @@ def state_of(place: places.Place, agent: str) -> str:
     return next((str(one["state"]) for one in found["agents"] if one["id"] == agent), "")
 
 
-def queued(place: places.Place) -> int:
+def queued(place: paths.Place) -> int:
     try:
         return os.stat(place.queue).st_size
     except OSError:

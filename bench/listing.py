@@ -9,16 +9,18 @@ from pathlib import Path
 import ibstatus
 from bench import hot
 from bench.ground import Row, ib, repository
-from ibstatus.model.records import Agent, Snapshot, Wake
-from ibstatus.rules import ages, stamps
-from ibstatus.store import disk, places, snapshot
+from ibstatus.model.fleet import Agent, Snapshot, Wake
+from ibstatus.project import paths
+from ibstatus.state import snapshot
+from ibstatus.system import disk, timestamps
+from ibstatus.system.text import times
 
 COUNTS = (10, 100, 1000)
 BARRED = 100  # up to here the bar holds; more is stated
 ROUNDS = 7
 
 
-def fill(place: places.Place, count: int) -> None:
+def fill(place: paths.Place, count: int) -> None:
     """So many agents, and what a supervisor publishes of them, who has looked just now and would see all changes."""
     now, agents = time.time(), []
     for number in range(count):
@@ -26,7 +28,7 @@ def fill(place: places.Place, count: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "meta.json").write_text(f'{{"id": "agent-{number}"}}')
         agents.append(agent(f"agent-{number}", now - 60 * number))
-    snapshot.write(place, Snapshot(1, stamps.utc(now), ibstatus.__version__, agents, [], [], Wake()))
+    snapshot.write(place, Snapshot(1, timestamps.utc(now), ibstatus.__version__, agents, [], [], Wake()))
     keep(place)
 
 
@@ -34,7 +36,7 @@ def agent(name: str, created: float) -> Agent:
     return Agent(
         id=name,
         state="running",
-        age=ages.age(time.time() - created),
+        age=times.age(time.time() - created),
         prompt="Implement dark mode for the settings page, with tests",
         manager="agent-0" if name != "agent-0" else None,
         since=created + 5.25,
@@ -45,7 +47,7 @@ def agent(name: str, created: float) -> Agent:
     )
 
 
-def keep(place: places.Place) -> None:
+def keep(place: paths.Place) -> None:
     """As if all of it had been written a while ago, and looked at just now."""
     now = time.time_ns()
     for path in Path(place.home).rglob("*"):
@@ -82,7 +84,7 @@ def in_time(count: int) -> Row:
     return Row(f"`ib list` from the snapshot, {count} agents / `python -c pass`, in time", figure, "stated", True)
 
 
-def seconds(argv: list[str], place: places.Place) -> float:
+def seconds(argv: list[str], place: paths.Place) -> float:
     found = []
     for _ in range(ROUNDS):
         snapshot.touch(place, time.time_ns())

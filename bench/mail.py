@@ -8,14 +8,15 @@ from pathlib import Path
 
 from bench.ground import Row, repository
 from bench.storm import with_path
-from ibstatus.store import messages, places, questions
+from ibstatus.mail import messages, questions
+from ibstatus.project import paths
 
 WRITERS, ROUNDS = 8, 100
 
 
 def talk(name: str, count: int) -> None:
     """One process: sends, asks, and acknowledges every third thing it said. Prints what it was promised."""
-    place = places.here()
+    place = paths.here()
     for number in range(count):
         sent = messages.send(place, "cli", name, True, "question", f"{name} {number}", time.time()).item["id"]
         asked = questions.ask(place, "cli", name, True, f"{name} {number}?", time.time())[0]["id"]
@@ -28,7 +29,7 @@ def talk(name: str, count: int) -> None:
             print("ack", asked)
 
 
-def always_valid(place: places.Place, running: "list[subprocess.Popen[str]]") -> int:
+def always_valid(place: paths.Place, running: "list[subprocess.Popen[str]]") -> int:
     """Parse both files as fast as possible while the writers run; returns how often one was broken."""
     broken = 0
     while any(process.poll() is None for process in running):

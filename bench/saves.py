@@ -16,9 +16,9 @@ from statistics import median
 from typing import Any
 
 from bench.ground import Row
-from ibstatus.rules import markers
-from ibstatus.rules.splices import Splice
-from ibstatus.store import displaced, user_file
+from ibstatus.system.text import markers
+from ibstatus.system.text.splices import Splice
+from ibstatus.system.userfiles import displaced, edit
 from tests.savers import START, body
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -110,7 +110,7 @@ def ratios(folder: Path) -> tuple[float, float, float]:
         resize, same = rewriting(number, size), rewriting(number + ROUNDS, size)
         times["rename"].append(timed(lambda: by_rename(other, text)))
         for name, change in (("exchange", resize), ("anew", same)):
-            times[name].append(timed(lambda c=change: user_file.edit(str(path), c, desk=desk, durable=False)))  # type: ignore[misc]
+            times[name].append(timed(lambda c=change: edit.edit(str(path), c, desk=desk, durable=False)))  # type: ignore[misc]
         times["same"].append(timed_rewrite(str(path), desk, number + 2 * ROUNDS, size))
         displaced.look(desk, time.time() + 2)
     rename = median(times["rename"])
@@ -120,11 +120,11 @@ def ratios(folder: Path) -> tuple[float, float, float]:
 def timed_rewrite(path: str, desk: str, number: int, size: int) -> float:
     """What the supervisor does when nobody has saved the file since its last update."""
     before = body(number, size)
-    done = user_file.edit(path, rewriting(number, size), desk=desk, durable=False)
+    done = edit.edit(path, rewriting(number, size), desk=desk, durable=False)
     assert done.stamp is not None
-    known = user_file.Known(done.stamp, Path(path).read_bytes().index(before), before)
+    known = edit.Known(done.stamp, Path(path).read_bytes().index(before), before)
     after = body(number + ROUNDS, size)
-    took = timed(lambda: user_file.rewrite(path, known, after))
+    took = timed(lambda: edit.rewrite(path, known, after))
     assert after in Path(path).read_bytes()
     return took
 

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.ground import Row, ib, repository
-from ibstatus.drivers.tmux_control import Connection
 from ibstatus.model.clock import Clock
-from ibstatus.model.records import Agent
-from ibstatus.ops.sight import Target
-from ibstatus.store import places
+from ibstatus.model.fleet import Agent
+from ibstatus.project import paths
+from ibstatus.state.look import Target
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.panes import LIST
-from ibstatus.supervisor.scanning import Scanner
+from ibstatus.supervisor.scan import Scanner
+from ibstatus.system.tmux.control_mode import Connection
 
 BAR, ROUNDS, AGENTS = 2.0, 40, 300
 SCREEN = "printf '> do it\\n\\n● Reading 3 files\\n\\n✻ Pondering… (12s · esc to interrupt)\\n\\n'; exec cat"
@@ -47,7 +47,7 @@ def terminals(count: int, screen: str = SCREEN) -> Iterator[list[Target]]:
             os.environ["TMUX_TMPDIR"] = saved
 
 
-def scanner_of(place: places.Place, targets: list[Target], state: str = "running") -> Scanner:
+def scanner_of(place: paths.Place, targets: list[Target], state: str = "running") -> Scanner:
     made = Scanner(place, Log(place.home + "/log"))
     made.aim(targets, {one.agent: Agent(one.agent, state, "1m", "") for one in targets})
     return made

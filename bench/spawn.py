@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench import ground, hot
-from ibstatus.store import places
+from ibstatus.project import paths
 
 ROUNDS = 15
 AGENTS = 10
@@ -45,11 +45,11 @@ def measure(rounds: int = ROUNDS) -> list[ground.Row]:
 
 
 @contextmanager
-def terminal(place: places.Place) -> Iterator[None]:
+def terminal(place: paths.Place) -> Iterator[None]:
     """A tmux of our own, and the stand-in as the client."""
     folder = tempfile.mkdtemp(prefix="ib-b-", dir="/tmp")
     client = Path(folder, "claude")
-    client.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ibstatus.fake_claude "$@"\n')
+    client.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ibstatus.testkit.fake_claude "$@"\n')
     client.chmod(0o755)
     os.environ |= {"TMUX_TMPDIR": folder, "IB_CLAUDE": str(client), "CLAUDE_CONFIG_DIR": f"{folder}/config"}
     try:
@@ -62,17 +62,17 @@ def terminal(place: places.Place) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def timed(place: places.Place, *words: str) -> float:
+def timed(place: paths.Place, *words: str) -> float:
     before = time.monotonic()
     subprocess.run(ground.ib(*words), cwd=place.root, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     return time.monotonic() - before
 
 
-def ended(place: places.Place, agent: str) -> None:
+def ended(place: paths.Place, agent: str) -> None:
     subprocess.run(ground.ib("kill", agent, "--force"), cwd=place.root, check=True, capture_output=True)
 
 
-def ten_at_once(place: places.Place) -> float:
+def ten_at_once(place: paths.Place) -> float:
     before = time.monotonic()
     spawns = [
         subprocess.Popen(ground.ib("new-agent", f"Work\n{SCRIPT}"), cwd=place.root, stdout=subprocess.DEVNULL)

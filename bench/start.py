@@ -9,8 +9,7 @@ from pathlib import Path
 import psutil
 
 from bench import ground
-from ibstatus.drivers import daemon
-from ibstatus.store import places
+from ibstatus.project import paths, supervisor_process
 
 ROUNDS = 500
 HOOKS, SHELLS = 4, 2
@@ -47,11 +46,11 @@ def measure(rounds: int = ROUNDS, kills: int = KILLS) -> list[ground.Row]:
 TYPED = "`ib list`"
 
 
-def one(place: places.Place) -> bool:
+def one(place: paths.Place) -> bool:
     """One round from nothing: did exactly one come up, and stay one?"""
     end(place)
     forget_tries(place)
-    log = Path(daemon.log_of(place))
+    log = Path(supervisor_process.log_of(place))
     before = started(log)
     gate, go = os.pipe()
     children = [forked(place, gate) for _ in range(HOOKS)]
@@ -66,15 +65,15 @@ def one(place: places.Place) -> bool:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and not (len(alive(place)) == 1 and started(log) > before):
         time.sleep(0.01)
-    return daemon.is_running(place) and len(alive(place)) == 1 and started(log) == before + 1
+    return supervisor_process.is_running(place) and len(alive(place)) == 1 and started(log) == before + 1
 
 
-def forked(place: places.Place, gate: int) -> int:
+def forked(place: paths.Place, gate: int) -> int:
     """What a hook does, at the moment when the gate opens."""
     child = os.fork()
     if child == 0:
         os.read(gate, 1)
-        daemon.ensure(place)
+        supervisor_process.ensure(place)
         os._exit(0)
     return child
 
@@ -83,7 +82,7 @@ def started(log: Path) -> int:
     return log.read_text().count(" started, ") if log.exists() else 0
 
 
-def alive(place: places.Place) -> list[psutil.Process]:
+def alive(place: paths.Place) -> list[psutil.Process]:
     """Supervisors; not what one of them is about to run, which has its command line until then."""
     found = []
     for process in psutil.process_iter():
@@ -97,28 +96,28 @@ def alive(place: places.Place) -> list[psutil.Process]:
     return [process for process, parent in found if parent not in pids]
 
 
-def end(place: places.Place) -> None:
+def end(place: paths.Place) -> None:
     for process in alive(place):
         process.kill()
-    while daemon.is_running(place) or alive(place):
+    while supervisor_process.is_running(place) or alive(place):
         time.sleep(0.005)
 
 
-def forget_tries(place: places.Place) -> None:
-    path = Path(place.lock(daemon.START))
+def forget_tries(place: paths.Place) -> None:
+    path = Path(place.lock(supervisor_process.START))
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"")
 
 
-def back(place: places.Place) -> float:
+def back(place: paths.Place) -> float:
     """Seconds from the kill until a supervisor is there again, while a person types commands."""
-    process = daemon.holder(place)
+    process = supervisor_process.holder(place)
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
     begin = time.monotonic()
     while time.monotonic() - begin < PATIENCE:
         subprocess.run(ground.ib("list"), cwd=place.root, stdout=subprocess.DEVNULL, check=True)
-        if daemon.is_running(place) and daemon.holder(place) is not None:
+        if supervisor_process.is_running(place) and supervisor_process.holder(place) is not None:
             break
         time.sleep(0.1)
     return time.monotonic() - begin

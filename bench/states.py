@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.ground import Row, ib, percentile, repository
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.peers import messages_api, states
 from tests.peers.client import Client, binary, environment
 from tests.peers.states import Model, Watched
@@ -37,7 +37,7 @@ class Done:
 
 
 @contextmanager
-def ground() -> Iterator[tuple[places.Place, Client, messages_api.MessagesApi, Callable[..., str]]]:
+def ground() -> Iterator[tuple[paths.Place, Client, messages_api.MessagesApi, Callable[..., str]]]:
     """A repository, a model, the real client in an environment of its own, and a tmux of ours."""
     found = binary()
     assert found is not None
@@ -92,7 +92,7 @@ def played(rounds: int) -> dict[str, list[float]]:
     return {what: values for what, values in took.items() if what not in PASSING}
 
 
-def made(run: Callable[..., Done], place: places.Place, name: str) -> Path:
+def made(run: Callable[..., Done], place: paths.Place, name: str) -> Path:
     """An agent's folder and worktree, without a session."""
     folder = Path(place.agent_dir(name))
     folder.mkdir(parents=True)

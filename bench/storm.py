@@ -7,21 +7,22 @@ import sys
 import time
 
 from bench.ground import Row, ib, repository
-from ibstatus.store import notices, places
+from ibstatus.mail import post
+from ibstatus.project import paths
 
 WRITERS, APPENDS = 8, 500
 
 
 def write(name: str, count: int) -> None:
     """One writer process: numbered notices of mixed sizes."""
-    place = places.here()
+    place = paths.here()
     sizes = random.Random(name)
     for number in range(count):
         text = f"{name}:{number}:" + "x" * sizes.randint(20, 8192)
-        notices.notify(place, "cli", "complete", name, True, text, time.time())
+        post.notify(place, "cli", "complete", name, True, text, time.time())
 
 
-def drained(place: places.Place, writers: "list[subprocess.Popen[bytes]]", wanted: int) -> list[str]:
+def drained(place: paths.Place, writers: "list[subprocess.Popen[bytes]]", wanted: int) -> list[str]:
     """What a listener that is started again and again has printed, until all is there or nothing more comes."""
     printed: list[str] = []
     quiet = 0

@@ -9,11 +9,11 @@ import tracemalloc
 
 from bench.ground import Row, repository
 from bench.scan import clock, scanner_of, seconds, terminals
-from ibstatus.drivers.tmux_control import Connection
 from ibstatus.model.clock import Clock
-from ibstatus.ops.sight import Target
-from ibstatus.store import places
+from ibstatus.project import paths
+from ibstatus.state.look import Target
 from ibstatus.supervisor.panes import LIST
+from ibstatus.system.tmux.control_mode import Connection
 
 AGENTS, CHANGED, ROUNDS, TICKS = 300, 10, 200, 10_000
 BAR_MICRO, BAR_SHARE, BAR_GROWN = 6.0, 1.0, 64.0
@@ -23,7 +23,7 @@ def at_rest(targets: list[Target]) -> list[Target]:
     return [one._replace(is_busy=False) for one in targets]
 
 
-def still(place: places.Place, targets: list[Target], state: str) -> list[Row]:
+def still(place: paths.Place, targets: list[Target], state: str) -> list[Row]:
     """Nothing changes on any screen, of agents that work or rest. A second is between two ticks, by the clock that they
     are given: in each of them some are due to have their processes asked for."""
     scanner, bare = scanner_of(place, targets, state), Connection("ib", "bare")

@@ -18,7 +18,7 @@ import ibstatus
 from bench.ground import Row, percentile, repository
 from bench.hot import available, compiled
 from bench.inject import ISOLATED, hook, seconds
-from ibstatus.store import places
+from ibstatus.project import paths
 
 BAR, CHEAPER, ROUNDS = 1.4, 6.0, 25
 ROOT = Path(ibstatus.__file__).parent.parent
@@ -58,7 +58,7 @@ class Call(NamedTuple):
 class Session:
     """Claude's session in a tmux of its own, as the hook sees it."""
 
-    def __init__(self, place: places.Place, folder: Path) -> None:
+    def __init__(self, place: paths.Place, folder: Path) -> None:
         self.place, self.folder = place, folder
         self.tmux = str(shutil.which("tmux"))
         self.turn = 0

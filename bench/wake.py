@@ -7,8 +7,9 @@ import tempfile
 import time
 
 from bench.ground import Row, ib, percentile, repository
-from ibstatus.rules import lines
-from ibstatus.store import locks, notices, places, queue
+from ibstatus.mail import post, queue
+from ibstatus.project import paths
+from ibstatus.system import jsonl, locks
 
 ROUNDS, WARM = 300, 20
 TEXT = "Agent agent-abc123 completed"
@@ -44,7 +45,7 @@ class Raw:
             os.close(fd)
 
 
-def listener(place: places.Place, session: str = "") -> subprocess.Popen[bytes]:
+def listener(place: paths.Place, session: str = "") -> subprocess.Popen[bytes]:
     """One that waits; of a session as the client starts it, under a shell that carries the session's id."""
     argv, env = ib("listen", "--follow"), dict(os.environ)
     if session:
@@ -74,7 +75,7 @@ def measure(rounds: int = ROUNDS) -> list[Row]:
                 floor.append()
                 line_of(floor.reader)
                 raw.append(time.perf_counter() - begin)
-                line = lines.encode(notices.form(f"n-{number}-bench", "complete", "bench", True, TEXT, time.time()))
+                line = jsonl.encode(post.form(f"n-{number}-bench", "complete", "bench", True, TEXT, time.time()))
                 time.sleep(0.002)
                 begin = time.perf_counter()
                 with locks.Lock(place.lock("queue")):
@@ -113,5 +114,5 @@ def woken(count: int) -> int:
         ]
         while not os.path.isdir(place.bells) or len(os.listdir(place.bells)) < count:
             time.sleep(0.01)
-        notices.notify(place, "cli", "complete", "bench", True, "hello", time.time())
+        post.notify(place, "cli", "complete", "bench", True, "hello", time.time())
         return sum(b"hello" in process.communicate()[0] for process in waiting)

@@ -8,15 +8,15 @@ LISTS = (["list", "--json"], ["ls", "--json"])
 
 def main(argv: list[str]) -> int:
     if argv and argv[0] in HOT:
-        from ibstatus.cli import plain
+        from ibstatus.cli import fast
 
-        code = plain.run(argv)
+        code = fast.run(argv)
         if code is not None:
             return code
     if argv in LISTS:
-        from ibstatus.cli import plain_list
+        from ibstatus.cli import fast_list
 
-        code = plain_list.run(argv)
+        code = fast_list.run(argv)
         if code is not None:
             return code
     from ibstatus.cli import app
@@ -29,7 +29,7 @@ def script() -> None:
     import posix
 
     try:
-        from ibstatus.store import disk
+        from ibstatus.system import disk
 
         for number in (0, 1, 2):
             try:

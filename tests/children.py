@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-from ibstatus.store import disk
+from ibstatus.system import disk
 
 
 def is_alive(pid: int) -> bool:

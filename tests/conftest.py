@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests import faults as fault_seam
 from tests import forked, sweeps
 from tests.patience import lengthen
@@ -127,14 +127,14 @@ def make_first_repo(path: Path) -> None:
     git(path, "commit", "-q", "-m", "first")
 
 
-def make_repo(path: Path) -> places.Place:
+def make_repo(path: Path) -> paths.Place:
     shutil.copytree(first_repo, path, symlinks=True, dirs_exist_ok=True)
     git(path, "update-index", "--refresh")
-    return places.find(str(path.resolve()))
+    return paths.find(str(path.resolve()))
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> places.Place:
+def repo(tmp_path: Path) -> paths.Place:
     """A fresh repository with one commit."""
     return make_repo(tmp_path / "repo")
 
@@ -160,7 +160,7 @@ def run_ib(*args: str, cwd: Path | str, env: dict[str, str] | None = None, stdin
 
 
 @pytest.fixture
-def ib(repo: places.Place) -> Callable[..., Done]:
+def ib(repo: paths.Place) -> Callable[..., Done]:
     """The program in the fresh repository; `cwd`, `env` and `stdin` can be given."""
 
     def run(
@@ -171,7 +171,7 @@ def ib(repo: places.Place) -> Callable[..., Done]:
     return run
 
 
-def make_agent(place: places.Place, name: str, manager: str | None = None) -> Path:
+def make_agent(place: paths.Place, name: str, manager: str | None = None) -> Path:
     """An agent as the orchestrator leaves it: its folder, meta.json and a real worktree. Returns the worktree."""
     folder = Path(place.agent_dir(name))
     folder.mkdir(parents=True)
@@ -216,7 +216,7 @@ def tmux(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
 def fake_claude(tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Agents are played by the shipped stand-in; its settings and transcripts lie in the folder that is returned."""
     path = tmp_path / "fake-claude"
-    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m ibstatus.fake_claude "$@"\n')
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m ibstatus.testkit.fake_claude "$@"\n')
     path.chmod(0o755)
     monkeypatch.setenv("IB_CLAUDE", str(path))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from inspect import isfunction
 from typing import Any
 
-from ibstatus.store import disk
+from ibstatus.system import disk
 
 # Every name of the seam that is the system's own; what is written in Python is made of those.
 OPERATIONS = tuple(name for name, value in vars(disk).items() if callable(value) and not isfunction(value))

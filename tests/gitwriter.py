@@ -8,18 +8,18 @@ import select
 import sys
 import time
 
-from ibstatus.model.records import Agent
-from ibstatus.ops import block, hide
-from ibstatus.ops.fleet import Seen
-from ibstatus.ops.node import Keeper
-from ibstatus.store import git_files, places
+from ibstatus.model.fleet import Agent
+from ibstatus.node import block, hide_from_git
+from ibstatus.node.node import Keeper
+from ibstatus.project import git_files, paths
+from ibstatus.state.fleet import Seen
 
 
 class Writer:
     """`counts`: how often what happened."""
 
-    def __init__(self, place: places.Place) -> None:
-        hidden = hide.hide(place)
+    def __init__(self, place: paths.Place) -> None:
+        hidden = hide_from_git.hide(place)
         if hidden.local:
             block.put_in(place, True)
         self.keeper = Keeper(place)
@@ -47,7 +47,7 @@ class Writer:
 
 def main(root: str, pause: float, quiet_for: float) -> None:
     git_files.QUIET_FOR = quiet_for
-    writer = Writer(places.find(root))
+    writer = Writer(paths.find(root))
     print("ready", flush=True)
     while not select.select([sys.stdin], [], [], pause)[0]:
         writer.step()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ibstatus.store import disk
+from ibstatus.system import disk
 from tests import forked
 
 STEPS = ("rename", "unlink", "mkdir", "link", "rmdir", "write")

@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from ibstatus.drivers import terminal
-from ibstatus.drivers import tmux as driver
-from ibstatus.fake_claude import hearing
-from ibstatus.ops import session
-from ibstatus.rules import screens
-from ibstatus.store import fleet, home, meta, places
+from ibstatus.claude import sessions
+from ibstatus.claude.screens import prompt
+from ibstatus.project import agent_meta, fleet, home, paths
+from ibstatus.system.tmux import server as driver
+from ibstatus.system.tmux import typing
+from ibstatus.testkit.fake_claude import hearing
 from tests.conftest import make_agent, run_ib
 from tests.until import until
 
@@ -24,9 +24,7 @@ ORDERS = "orders"  # a script that is told step by step: `order`
 class Living:
     """`script`: what it does, see `fake-claude --help`."""
 
-    def __init__(
-        self, place: places.Place, tmux: Callable[..., str], config: Path, name: str, script: str = ""
-    ) -> None:
+    def __init__(self, place: paths.Place, tmux: Callable[..., str], config: Path, name: str, script: str = "") -> None:
         home.enter(place)
         self.place, self.name, self.tmux, self.config = place, name, tmux, config
         self.worktree = make_agent(place, name)
@@ -39,10 +37,10 @@ class Living:
         record = fleet.record_of(place, name)
         assert record is not None
         known = {"session_id": self.session, "tmux_session": fleet.session_of(place, record), "tmux_socket": "ib"}
-        meta.change(place, name, **known, config_dir=str(config))
-        self.where = session.of(place, name)
+        agent_meta.change(place, name, **known, config_dir=str(config))
+        self.where = sessions.of(place, name)
         env = [f"CLAUDE_CONFIG_DIR={config}", f"FAKE_CLAUDE_SCRIPT={self.folder}/script", "CLAUDECODE="]
-        argv = ["env", *(env if script else env[:1]), sys.executable, "-m", "ibstatus.fake_claude"]
+        argv = ["env", *(env if script else env[:1]), sys.executable, "-m", "ibstatus.testkit.fake_claude"]
         argv += ["--permission-mode", "bypassPermissions", "--session-id", self.session, "--settings", settings]
         driver.start(self.where.socket, self.where.name, str(self.worktree), argv, name)
         pane = self.where.pane()
@@ -50,8 +48,8 @@ class Living:
         self.pane = pane
 
     @property
-    def screen(self) -> screens.Screen:
-        return screens.read(terminal.styled("ib", self.pane))
+    def screen(self) -> prompt.Screen:
+        return prompt.read(typing.styled("ib", self.pane))
 
     def fill(self) -> Path:
         """Its context is too full; returns its transcript."""

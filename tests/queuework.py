@@ -3,22 +3,22 @@
 from pathlib import Path
 
 from ibstatus.board.port import Board
-from ibstatus.board.sqlite.board import open_board
+from ibstatus.board.sqlite.store import open_board
+from ibstatus.merge.queue.drain import drain
 from ibstatus.model.board import Branch, Entry
-from ibstatus.ops.board_queue.drain import drain
-from ibstatus.store import fleet, home, places
+from ibstatus.project import fleet, home, paths
 from tests.board import doing
 from tests.conftest import git
 from tests.gitwork import commit, tip
 
 
-def opened(place: places.Place) -> Board:
+def opened(place: paths.Place) -> Board:
     home.enter(place)
     return open_board(place.board)
 
 
 def queue(
-    place: places.Place, board: Board, branch: str, base: str = "main", test: str = "", linear: bool = False
+    place: paths.Place, board: Board, branch: str, base: str = "main", test: str = "", linear: bool = False
 ) -> Entry:
     """A task of this branch's name is added, claimed and done; its entry."""
     task = branch.replace("/", "-") + f"-{len(board.entries())}"
@@ -28,7 +28,7 @@ def queue(
     return board.entries()[-1]
 
 
-def side(place: places.Place, branch: str, name: str, text: str, start: str = "main") -> str:
+def side(place: paths.Place, branch: str, name: str, text: str, start: str = "main") -> str:
     """A branch with one commit more, made in a worktree that is gone again: no checkout has it."""
     folder = Path(place.root).parent / "side"
     has = git(place.root, "branch", "--list", branch).strip()
@@ -38,18 +38,18 @@ def side(place: places.Place, branch: str, name: str, text: str, start: str = "m
     return made
 
 
-def drained(place: places.Place, board: Board) -> tuple[list[Entry], list[str]]:
+def drained(place: paths.Place, board: Board) -> tuple[list[Entry], list[str]]:
     said: list[str] = []
     return drain(place, board, said.append), said
 
 
-def one(place: places.Place, board: Board) -> Entry:
+def one(place: paths.Place, board: Board) -> Entry:
     """What became of the only one that was pending."""
     ((entry,), _) = drained(place, board)
     return entry
 
 
-def resolve_by_hand(place: places.Place, text: str = "both\n") -> None:
+def resolve_by_hand(place: paths.Place, text: str = "both\n") -> None:
     """main is merged into topic; where the two conflict, file.txt gets this text."""
     folder = Path(place.root).parent / "side"
     git(place.root, "worktree", "add", "-q", str(folder), "topic")

@@ -17,9 +17,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from ibstatus.rules import markers, merging
-from ibstatus.rules.splices import Splice, applied
-from ibstatus.store import disk, displaced, user_file
+from ibstatus.system import disk
+from ibstatus.system.text import markers
+from ibstatus.system.text.splices import Splice, applied
+from ibstatus.system.userfiles import displaced, edit, text_merge
 
 HELD = 0.06
 BREATH = 0.002  # at most, between two saves: or all saves would be done after a few edits
@@ -166,7 +167,7 @@ def storm(of: Storm) -> Tally:
     change, edits, looked = rewriting(Random(1), of.sizes), dict[str, int](), 0.0
     while child.poll() is None:
         if of.way == "ours":
-            done = user_file.edit(of.path, change, desk=desk, durable=False)
+            done = edit.edit(of.path, change, desk=desk, durable=False)
             edits[done.how] = edits.get(done.how, 0) + 1
             if time.monotonic() - looked > LOOK_EVERY:
                 displaced.look(desk, time.time())
@@ -199,8 +200,8 @@ def tally(of: Storm, first: bytes, missing: int, edits: dict[str, int]) -> Tally
     aside = b"".join(map(read, kept))
     wanted = [b"save %d of a person\n" % number for number in range(of.saves)]
     lost = [line for line in wanted if line not in text and line not in aside]
-    node, rest = merging.cut(text)
-    whole = merging.cut(first)[1].splitlines(True) + [line for line in wanted if line not in lost]
+    node, rest = text_merge.cut(text)
+    whole = text_merge.cut(first)[1].splitlines(True) + [line for line in wanted if line not in lost]
     # where the person puts the block is theirs; that nothing is torn, doubled or foreign is what counts
     is_exact = bool(node) and sorted(
         rest.splitlines(True) + [k for k in wanted if k in aside and k not in rest]

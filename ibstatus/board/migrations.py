@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 from ibstatus.errors import IbError
-from ibstatus.store import disk
+from ibstatus.system import disk
 
 FILE = re.compile(r"\d{3}_\w+\.sql")
 

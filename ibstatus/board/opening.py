@@ -3,38 +3,39 @@
 import os
 from typing import TYPE_CHECKING
 
-from ibstatus.store import board_mark, config, disk, fleet, home, moving, places
+from ibstatus.project import board_mark, config, fleet, home, paths
+from ibstatus.system import disk, folders
 
 if TYPE_CHECKING:  # asked by many who find that there is none
     from collections.abc import Callable
 
     from ibstatus.board.port import Board
-    from ibstatus.board.sqlite.board import SqliteBoard
+    from ibstatus.board.sqlite.store import SqliteBoard
 
 VARIABLE, KEY = "IB_BOARD_DSN", "board.dsn"
 
 
-def dsn_of(place: places.Place) -> str:
+def dsn_of(place: paths.Place) -> str:
     """'' where the board is a file. Never print it: there may be a password in it."""
     return os.environ.get(VARIABLE, "") or str(config.value(place, KEY) or "")
 
 
-def mark_of(place: places.Place) -> str:
+def mark_of(place: paths.Place) -> str:
     """Tells one board from another; says nothing of what is in a DSN."""
     return board_mark.of(dsn_of(place) or place.board)
 
 
-def is_there(place: places.Place) -> bool:
+def is_there(place: paths.Place) -> bool:
     """Is there anything to open? Asked by those who only want to know whether the board concerns them."""
     return bool(dsn_of(place)) or has_file(place)
 
 
-def has_file(place: places.Place) -> bool:
+def has_file(place: paths.Place) -> bool:
     """Also where a server is the board by now."""
     return disk.exists(place.board) or disk.exists(place.board_link)
 
 
-def opened(place: places.Place) -> "Board":
+def opened(place: paths.Place) -> "Board":
     """A file is made when it is not there; what a server has not is made by `up` alone."""
     dsn = dsn_of(place)
     if dsn:
@@ -42,7 +43,7 @@ def opened(place: places.Place) -> "Board":
     return of_file(place)
 
 
-def again(place: places.Place) -> "Callable[[], Board]":
+def again(place: paths.Place) -> "Callable[[], Board]":
     """For those who open it more than once: a file that was taken away under them is not made anew."""
     seen = False
 
@@ -59,8 +60,8 @@ def again(place: places.Place) -> "Callable[[], Board]":
     return opening
 
 
-def of_file(place: places.Place) -> "Board":
-    from ibstatus.board.sqlite.board import open_board
+def of_file(place: paths.Place) -> "Board":
+    from ibstatus.board.sqlite.store import open_board
 
     enter(place)
     board = open_board(place.board)
@@ -72,7 +73,7 @@ def of_file(place: places.Place) -> "Board":
     return board
 
 
-def take_over(place: places.Place, board: "SqliteBoard") -> None:
+def take_over(place: paths.Place, board: "SqliteBoard") -> None:
     """In a copied file the queue is that of the repository which was copied: its branches are here as well. The note
     of its id goes last, and only once another id is ours: two at once do the same twice."""
     own = fleet.repo_id(place)
@@ -88,30 +89,30 @@ def of_server(dsn: str) -> "Board":
     return open_board(dsn)
 
 
-def up(place: places.Place) -> list[str]:
+def up(place: paths.Place) -> list[str]:
     """The names of the migrations that were applied; none when all was there."""
     dsn = dsn_of(place)
     if dsn:
         from ibstatus.board.postgres import migrate
 
         return migrate(dsn)
-    from ibstatus.board.sqlite.board import migrate as bring_up
+    from ibstatus.board.sqlite.store import migrate as bring_up
 
     enter(place)
     return bring_up(place.board)
 
 
-def lacking(place: places.Place) -> list[str]:
+def lacking(place: paths.Place) -> list[str]:
     """Changes that the file of this repository would still get; only read. A server says so when it is opened."""
     if dsn_of(place) or not disk.exists(place.board):
         return []
     from ibstatus.board import migrations
-    from ibstatus.board.sqlite import opening
+    from ibstatus.board.sqlite import schema
 
-    return [one.filename for one in migrations.missing(migrations.of(opening.FOLDER), opening.known(place.board))]
+    return [one.filename for one in migrations.missing(migrations.of(schema.FOLDER), schema.known(place.board))]
 
 
-def enter(place: places.Place) -> None:
+def enter(place: paths.Place) -> None:
     home.enter(place)
     disk.make_dirs(place.safe)
     if not disk.exists(place.board) and is_unpacked(place.board_link):
@@ -132,7 +133,7 @@ def is_unpacked(path: str) -> bool:
         return False
 
 
-def bring_back(place: places.Place) -> None:
+def bring_back(place: paths.Place) -> None:
     """What uninstall has kept was unpacked where only the link is at other times. The board itself comes last."""
     for end in ("-wal", ""):
-        moving.move(place.board_link + end, place.board + end)
+        folders.move(place.board_link + end, place.board + end)

@@ -1,17 +1,17 @@
 """What both stores say when they refuse. Who asks in vain learns how things stand, and what to type."""
 
 from ibstatus.board.port import Lost
+from ibstatus.board.rules import validation
 from ibstatus.errors import IbError
 from ibstatus.model.board import Entry, Fence, Task
-from ibstatus.rules import board
 
 
 def not_there(id: str) -> IbError:
-    return IbError(f"There is no task '{board.cut(id, 60)}'", hint=board.LISTED)
+    return IbError(f"There is no task '{validation.cut(id, 60)}'", hint=validation.LISTED)
 
 
 def no_entry(id: int) -> IbError:
-    return IbError(f"There is no entry {id} in the merge queue", hint=board.QUEUE)
+    return IbError(f"There is no entry {id} in the merge queue", hint=validation.QUEUE)
 
 
 def lost(fence: Fence, task: Task) -> Lost:
@@ -23,19 +23,19 @@ def lost(fence: Fence, task: Task) -> Lost:
         state = f"'{task.done_by}' has done it, in attempt {task.attempt}"
     else:
         after = f", after {task.attempt} attempt{'s' * (task.attempt > 1)}" if task.attempt else ""
-        state = f"it is {board.told(task.status)}{after}"
+        state = f"it is {validation.told(task.status)}{after}"
     held = "not held by '{}'" if task.attempt else "held by nobody, not by '{}'"
     held = "held by '{}' in another attempt" if task.claimed_by == fence.agent else held
     return Lost(
-        f"Task {task.id} is {held.format(board.cut(fence.agent, 60))}: nothing was changed",
+        f"Task {task.id} is {held.format(validation.cut(fence.agent, 60))}: nothing was changed",
         cause=state + mine,
-        hint=board.shown(task.id),
+        hint=validation.shown(task.id),
     )
 
 
 def not_so(task: Task, wanted: str) -> IbError:
     """`wanted` completes 'Task x is done, …'."""
-    return IbError(f"Task {task.id} is {board.told(task.status)}, {wanted}", hint=board.shown(task.id))
+    return IbError(f"Task {task.id} is {validation.told(task.status)}, {wanted}", hint=validation.shown(task.id))
 
 
 def one_branch() -> IbError:
@@ -43,18 +43,20 @@ def one_branch() -> IbError:
 
 
 def circle(way: list[str]) -> IbError:
-    return IbError(f"They would wait for each other for ever: {' → '.join(way)}", hint=board.shown(way[0]))
+    return IbError(f"They would wait for each other for ever: {' → '.join(way)}", hint=validation.shown(way[0]))
 
 
 def not_mergeable(entry: Entry, wanted: str) -> IbError:
     state = "abandoned" if entry.abandoned else entry.status
     return IbError(
-        f"Entry {entry.id} of the merge queue is {state}, {wanted}", cause=entry.branch, hint=f"{board.QUEUE} --all"
+        f"Entry {entry.id} of the merge queue is {state}, {wanted}",
+        cause=entry.branch,
+        hint=f"{validation.QUEUE} --all",
     )
 
 
 def queued_already(entry: Entry) -> IbError:
     return IbError(
         f"A branch of task {entry.task_id} is in the merge queue already: {entry.branch} (entry {entry.id})",
-        hint=board.QUEUE,
+        hint=validation.QUEUE,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ibstatus.rules import board
+from ibstatus.board.rules import validation
 
 AROUND = 60
 
@@ -29,4 +29,4 @@ def around(text: str, word: str) -> str:
     at = max(0, text.casefold().find(word))
     start = max(0, at - AROUND)
     piece = " ".join(text[start : at + len(word) + AROUND].split())
-    return ("…" if start else "") + board.cut(piece, 2 * AROUND + len(word))
+    return ("…" if start else "") + validation.cut(piece, 2 * AROUND + len(word))

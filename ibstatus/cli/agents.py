@@ -9,15 +9,16 @@ from types import FrameType
 import click
 from click.shell_completion import CompletionItem
 
-from ibstatus.cli import calling, given, output, watched
-from ibstatus.cli.say import agent_ids, as_json
+from ibstatus.agents import attend as attending
+from ibstatus.agents import pause as pausing
+from ibstatus.agents import reassign as reassigning
+from ibstatus.agents import spawn, spawn_plan
+from ibstatus.claude.hooks import tool_rules
+from ibstatus.cli import arguments, given, output
+from ibstatus.cli.mail import agent_ids, as_json
 from ibstatus.errors import IbError, UsageError, visible
-from ibstatus.ops import attend as attending
-from ibstatus.ops import pause as pausing
-from ibstatus.ops import reassign as reassigning
-from ibstatus.ops import session_end, spawn, spawn_plan
-from ibstatus.rules import tool_rules
-from ibstatus.store import places
+from ibstatus.project import ensure_supervisor, paths
+from ibstatus.state import session_end
 
 
 class Told(BaseException):
@@ -25,9 +26,9 @@ class Told(BaseException):
 
 
 def board_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from ibstatus.cli import board
+    from ibstatus.cli.board import group
 
-    return board.ids(ctx, param, incomplete)
+    return group.ids(ctx, param, incomplete)
 
 
 @click.command("new-agent", short_help="Start an agent on a task; prints its id")
@@ -75,7 +76,7 @@ def new_agent(
       ib new-agent --role reviewer --base main --prompt-file task.md
       ib new-agent --task design-the-api
     """
-    at = calling.place()
+    at = arguments.place()
     id, name, told = given.of_board(at, board_task, name, prompt, prompt_file)
     wanted = spawn_plan.Wanted(
         told,
@@ -101,8 +102,8 @@ def new_agent(
         sys.stdout.flush()
 
     with taken_back_when_told():
-        spawn.spawn(at, calling.caller(at), wanted, os.getcwd(), announce, output.talk)
-    watched.keep_watched(at)
+        spawn.spawn(at, arguments.caller(at), wanted, os.getcwd(), announce, output.talk)
+    ensure_supervisor.keep_watched(at)
     return 0
 
 
@@ -136,9 +137,9 @@ def pause(agent: str, json: bool) -> int:
     Example:
       ib pause login
     """
-    at = calling.place()
-    paused = pausing.pause(at, calling.caller(at), agent, output.talk)
-    watched.keep_watched(at)
+    at = arguments.place()
+    paused = pausing.pause(at, arguments.caller(at), agent, output.talk)
+    ensure_supervisor.keep_watched(at)
     if json:
         output.as_json({"id": paused, "state": "stopped"})
     else:
@@ -166,10 +167,10 @@ def resume(ids: tuple[str, ...], everybody: bool, dry_run: bool, force: bool, js
       ib resume --all --dry-run
     """
     check_resumed(ids, everybody, "--dry-run" if dry_run else "--force" if force else "")
-    at = calling.place()
+    at = arguments.place()
     if everybody:
         return resume_all(at, dry_run, force, json)
-    caller = calling.caller(at)
+    caller = arguments.caller(at)
     resumed: list[str] = []
     failures: list[IbError] = []
     for one in ids:
@@ -179,7 +180,7 @@ def resume(ids: tuple[str, ...], everybody: bool, dry_run: bool, force: bool, js
             if len(ids) == 1:
                 raise
             failures.append(error)
-    watched.keep_watched(at)
+    ensure_supervisor.keep_watched(at)
     show_resumed(resumed, json, len(ids) == 1)
     for failure in failures:
         output.fail(failure)
@@ -209,15 +210,15 @@ def show_resumed(resumed: list[str], json: bool, single: bool) -> None:
         output.talk(f"Use 'ib look {one}' to view output")
 
 
-def resume_all(at: places.Place, dry_run: bool, force: bool, json: bool) -> int:
+def resume_all(at: paths.Place, dry_run: bool, force: bool, json: bool) -> int:
     """The plan, a yes, and it is carried out."""
-    from ibstatus.cli.removing import agreed
-    from ibstatus.ops import resume_all as resuming
-    from ibstatus.rules import recovery
+    from ibstatus.agents import resume_all as resuming
+    from ibstatus.agents.rules import resume_plan
+    from ibstatus.cli.remove import agreed
 
-    wanted = resuming.plan(at, calling.caller(at), output.talk)
+    wanted = resuming.plan(at, arguments.caller(at), output.talk)
     if not json:
-        for line in recovery.rows(wanted.steps, wanted.left, not sys.stdout.isatty()):
+        for line in resume_plan.rows(wanted.steps, wanted.left, not sys.stdout.isatty()):
             output.data(visible(line))
     done = resuming.Resumed([], [], [])
     if not wanted.steps:
@@ -227,7 +228,7 @@ def resume_all(at: places.Place, dry_run: bool, force: bool, json: bool) -> int:
         if not force and not agreed(f"Resume {count}?", "ib resume --all --force"):
             return 1
         done = resuming.carry_out(at, wanted, output.talk)
-        watched.keep_watched(at)
+        ensure_supervisor.keep_watched(at)
     for one in done.left:
         output.talk(f"{one.id} is left alone: {one.why}")
     for agent, error in done.failed:
@@ -260,9 +261,9 @@ def reassign(agent: str, manager: str, nobody: bool, json: bool) -> int:
     """
     if nobody == bool(manager):
         raise UsageError("Name the new manager, or say --none", hint="ib reassign login lead")
-    at = calling.place()
-    done = reassigning.reassign(at, calling.caller(at), agent, manager, time.time())
-    watched.keep_watched(at)
+    at = arguments.place()
+    done = reassigning.reassign(at, arguments.caller(at), agent, manager, time.time())
+    ensure_supervisor.keep_watched(at)
     if json:
         output.as_json({"id": done.agent, "from": done.before or None, "to": done.after or None})
     elif done.note:
@@ -278,7 +279,7 @@ def reassign(agent: str, manager: str, nobody: bool, json: bool) -> int:
 @click.option("--resumed", is_flag=True)
 def attend(agent: str, repo: str, resumed: bool) -> int:
     """Stay beside a new session until its client is up. Run by new-agent and resume."""
-    attending.attend(places.find(repo), agent, resumed=resumed)
+    attending.attend(paths.find(repo), agent, resumed=resumed)
     return 0
 
 
@@ -288,5 +289,5 @@ def attend(agent: str, repo: str, resumed: bool) -> int:
 @click.option("--repo", required=True)
 def session_ended(agent: str, code: int, repo: str) -> int:
     """Write down that a client has ended. Run by an agent's start.sh."""
-    session_end.note(places.find(repo), agent, code)
+    session_end.note(paths.find(repo), agent, code)
     return 0

@@ -6,47 +6,47 @@ from typing import Any
 import click
 
 import ibstatus
-from ibstatus.cli import calling, output
+from ibstatus.cli import arguments, output
 from ibstatus.cli.lazy import Lazy
 from ibstatus.errors import IbError, refused
-from ibstatus.ops import access
+from ibstatus.guard import ib_access
 
 # name → (module:command, the heading in `ib --help`)
 AGENTS, TALK, BOARD, SETUP, HISTORY, PROOF = "Agents", "Talk", "Board", "Set up", "History", "Proof"
 COMMANDS: dict[str, tuple[str, str]] = {
     "new-agent": ("ibstatus.cli.agents:new_agent", AGENTS),
-    "list": ("ibstatus.cli.fleet:list_agents", AGENTS),
-    "tree": ("ibstatus.cli.fleet:tree", AGENTS),
-    "status": ("ibstatus.cli.fleet:status", AGENTS),
-    "look": ("ibstatus.cli.looking:look", AGENTS),
-    "attach": ("ibstatus.cli.looking:attach", AGENTS),
-    "wait": ("ibstatus.cli.looking:wait", AGENTS),
-    "info": ("ibstatus.cli.looking:info", AGENTS),
+    "list": ("ibstatus.cli.state:list_agents", AGENTS),
+    "tree": ("ibstatus.cli.state:tree", AGENTS),
+    "status": ("ibstatus.cli.state:status", AGENTS),
+    "look": ("ibstatus.cli.sessions:look", AGENTS),
+    "attach": ("ibstatus.cli.sessions:attach", AGENTS),
+    "wait": ("ibstatus.cli.sessions:wait", AGENTS),
+    "info": ("ibstatus.cli.sessions:info", AGENTS),
     "why": ("ibstatus.cli.why:why", AGENTS),
     "diff": ("ibstatus.cli.work:diff", AGENTS),
     "pause": ("ibstatus.cli.agents:pause", AGENTS),
     "resume": ("ibstatus.cli.agents:resume", AGENTS),
     "reassign": ("ibstatus.cli.agents:reassign", AGENTS),
-    "merge": ("ibstatus.cli.merging:merge", AGENTS),
-    "merge-check": ("ibstatus.cli.merging:merge_check", AGENTS),
-    "kill": ("ibstatus.cli.removing:kill", AGENTS),
-    "nuke": ("ibstatus.cli.removing:nuke", AGENTS),
-    "undo": ("ibstatus.cli.removing:undo", AGENTS),
-    "gc": ("ibstatus.cli.removing:gc", AGENTS),
+    "merge": ("ibstatus.cli.merge:merge", AGENTS),
+    "merge-check": ("ibstatus.cli.merge:merge_check", AGENTS),
+    "kill": ("ibstatus.cli.remove:kill", AGENTS),
+    "nuke": ("ibstatus.cli.remove:nuke", AGENTS),
+    "undo": ("ibstatus.cli.remove:undo", AGENTS),
+    "gc": ("ibstatus.cli.remove:gc", AGENTS),
     "attend": ("ibstatus.cli.agents:attend", AGENTS),
     "session-ended": ("ibstatus.cli.agents:session_ended", AGENTS),
     "status-watchdog": ("ibstatus.cli.supervise:status_watchdog", AGENTS),
-    "send": ("ibstatus.cli.say:send", TALK),
+    "send": ("ibstatus.cli.mail:send", TALK),
     "ask": ("ibstatus.cli.talk:ask", TALK),
     "questions": ("ibstatus.cli.talk:list_questions", TALK),
     "messages": ("ibstatus.cli.talk:list_messages", TALK),
     "answer": ("ibstatus.cli.talk:answer", TALK),
-    "acknowledge": ("ibstatus.cli.say:acknowledge", TALK),
-    "notify": ("ibstatus.cli.say:notify", TALK),
+    "acknowledge": ("ibstatus.cli.mail:acknowledge", TALK),
+    "notify": ("ibstatus.cli.mail:notify", TALK),
     "listen": ("ibstatus.cli.listen:listen", TALK),
     "wake": ("ibstatus.cli.wake:wake", TALK),
-    "board": ("ibstatus.cli.board:board", BOARD),
-    "log": ("ibstatus.cli.say:log", HISTORY),
+    "board": ("ibstatus.cli.board.group:board", BOARD),
+    "log": ("ibstatus.cli.mail:log", HISTORY),
     "events": ("ibstatus.cli.history:events", HISTORY),
     "trace": ("ibstatus.cli.history:trace", HISTORY),
     "init": ("ibstatus.cli.setup:init", SETUP),
@@ -56,21 +56,21 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("ibstatus.cli.config:config", SETUP),
     "titles": ("ibstatus.cli.titles:titles", SETUP),
     "completion": ("ibstatus.cli.setup:completion", SETUP),
-    "demo": ("ibstatus.cli.demo:demo", SETUP),
+    "demo": ("ibstatus.cli.rehearse:demo", SETUP),
     "sim": ("ibstatus.cli.sim:sim", SETUP),
     "parse-state": ("ibstatus.cli.proof_screens:parse_state", PROOF),
     "test-build-settings": ("ibstatus.cli.proof_settings:build_settings", PROOF),
     "test-detect-state-message": ("ibstatus.cli.proof_settings:turn_end", PROOF),
     "test-enforce-access": ("ibstatus.cli.proof_settings:enforce_access", PROOF),
-    "test-format-age": ("ibstatus.cli.proof:format_age", PROOF),
+    "test-format-age": ("ibstatus.cli.fixtures:format_age", PROOF),
     "test-inject-status-filter": ("ibstatus.cli.proof_settings:inject_status_filter", PROOF),
-    "test-load-config": ("ibstatus.cli.proof:load_config", PROOF),
-    "test-log-format": ("ibstatus.cli.proof:log_format", PROOF),
+    "test-load-config": ("ibstatus.cli.fixtures:load_config", PROOF),
+    "test-log-format": ("ibstatus.cli.fixtures:log_format", PROOF),
     "test-reassign": ("ibstatus.cli.proof_fleet:reassign", PROOF),
     "test-relationships": ("ibstatus.cli.proof_fleet:relationships", PROOF),
     "test-resolve-id": ("ibstatus.cli.proof_fleet:resolve_id", PROOF),
-    "test-notify-drain": ("ibstatus.cli.proof:notify_drain", PROOF),
-    "test-notify-format": ("ibstatus.cli.proof:notify_format", PROOF),
+    "test-notify-drain": ("ibstatus.cli.fixtures:notify_drain", PROOF),
+    "test-notify-format": ("ibstatus.cli.fixtures:notify_format", PROOF),
     "test-main-path": ("ibstatus.cli.proof_permissions:main_path", PROOF),
     "test-pretooluse": ("ibstatus.cli.proof_permissions:pretooluse", PROOF),
     "test-session-start": ("ibstatus.cli.proof_settings:session_start", PROOF),
@@ -86,8 +86,8 @@ class Everything(Lazy):
     folded = "test-", "What the real functions make of the fixture in a file"
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if self.get_command(ctx, args[0]) is not None and not calling.is_person():
-            access.check(args)
+        if self.get_command(ctx, args[0]) is not None and not arguments.is_person():
+            ib_access.check(args)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

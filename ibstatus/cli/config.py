@@ -5,12 +5,13 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from ibstatus.cli import calling, output, watched
+from ibstatus.cli import arguments, output
 from ibstatus.errors import IbError, UsageError
-from ibstatus.ops import config as ops
-from ibstatus.ops import title_hooks
-from ibstatus.rules import lines, settings, settings_text
-from ibstatus.store import places
+from ibstatus.project import ensure_supervisor, paths, settings
+from ibstatus.project.rules import settings_text
+from ibstatus.setup import config as ops
+from ibstatus.setup import title_hooks
+from ibstatus.system import jsonl
 
 WIDEST = 40
 
@@ -27,7 +28,7 @@ class Settings(click.Group):
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             error = output.unknown_command(args[0], [*self.commands])
             hint = error.hint.replace("ib ", "ib config ", 1)
-            raise UsageError(f"There is no command 'config {lines.clean(args[0])}'", hint=hint)
+            raise UsageError(f"There is no command 'config {jsonl.clean(args[0])}'", hint=hint)
         return super().resolve_command(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -79,14 +80,14 @@ def items(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
     return [CompletionItem(value) for value in held if value.startswith(incomplete)]
 
 
-def place(user: bool) -> places.Place:
+def place(user: bool) -> paths.Place:
     """The user's settings are there outside of a repository too."""
     try:
-        return calling.place()
+        return arguments.place()
     except IbError:
         if not user:
             raise
-        return places.Place("/nowhere", "/nowhere/.git")
+        return paths.Place("/nowhere", "/nowhere/.git")
 
 
 def in_user(ctx: click.Context, here: bool) -> bool:
@@ -127,7 +128,7 @@ def list_(ctx: click.Context, user: bool, json: bool) -> int:
             {"key": row.key.name, "value": settings_text.public(row.key, row.value), "source": row.source}
             for row in answer.value
         ]
-        output.data(lines.encode(told))
+        output.data(jsonl.encode(told))
     else:
         output.data(table(answer.value))
     return 0
@@ -150,7 +151,7 @@ def get(ctx: click.Context, key: str, user: bool, json: bool) -> int:
     answer = ops.get(place(in_user(ctx, user)), key, in_user(ctx, user))
     warn(answer.notes)
     value = settings_text.public(settings.KEYS.get(key), answer.value)
-    output.data(lines.encode(value) if json else settings_text.bare(value))
+    output.data(jsonl.encode(value) if json else settings_text.bare(value))
     return 0
 
 
@@ -162,9 +163,9 @@ def get(ctx: click.Context, key: str, user: bool, json: bool) -> int:
 def set_(ctx: click.Context, key: str, value: str, user: bool) -> int:
     """Set a key. An empty string hides a user's value from this project; `unset` takes the key out."""
     at = place(in_user(ctx, user))
-    answer = ops.set_value(at, calling.caller(at), key, value, in_user(ctx, user))
+    answer = ops.set_value(at, arguments.caller(at), key, value, in_user(ctx, user))
     warn(answer.notes)
-    watched.keep_agents_watched(at)
+    ensure_supervisor.keep_agents_watched(at)
     output.data(f"Set {key} = {settings_text.bare(settings_text.public(settings.KEYS.get(key), answer.value))}")
     followed(at, key, in_user(ctx, user))
     return 0
@@ -177,8 +178,8 @@ def set_(ctx: click.Context, key: str, value: str, user: bool) -> int:
 def unset(ctx: click.Context, key: str, user: bool) -> int:
     """Take a key out of the file, so that the user's value or the default counts again."""
     at = place(in_user(ctx, user))
-    gone = ops.unset(at, calling.caller(at), key, in_user(ctx, user))
-    watched.keep_agents_watched(at)
+    gone = ops.unset(at, arguments.caller(at), key, in_user(ctx, user))
+    ensure_supervisor.keep_agents_watched(at)
     output.data(f"Unset {key}" if gone else f"{key} is not set here")
     followed(at, key, in_user(ctx, user))
     return 0
@@ -192,7 +193,7 @@ def unset(ctx: click.Context, key: str, user: bool) -> int:
 def add(ctx: click.Context, key: str, value: str, user: bool) -> int:
     """Add a value at the end of a list."""
     at = place(in_user(ctx, user))
-    answer = ops.add(at, calling.caller(at), key, value, in_user(ctx, user))
+    answer = ops.add(at, arguments.caller(at), key, value, in_user(ctx, user))
     warn(answer.notes)
     output.data(f"Added '{value}' to {key}" if answer.value else f"Value '{value}' already exists in {key}")
     return 0
@@ -206,13 +207,13 @@ def add(ctx: click.Context, key: str, value: str, user: bool) -> int:
 def remove(ctx: click.Context, key: str, value: str, user: bool) -> int:
     """Take a value out of a list."""
     at = place(in_user(ctx, user))
-    answer = ops.remove(at, calling.caller(at), key, value, in_user(ctx, user))
+    answer = ops.remove(at, arguments.caller(at), key, value, in_user(ctx, user))
     warn(answer.notes)
     output.data(f"Removed '{value}' from {key}" if answer.value else f"Value '{value}' not found in {key}")
     return 0
 
 
-def followed(at: places.Place, key: str, for_all: bool) -> None:
+def followed(at: paths.Place, key: str, for_all: bool) -> None:
     """Which events run hooks depends on this one key."""
     said = title_hooks.follow(at, for_all) if key == title_hooks.KEY else ""
     if said:

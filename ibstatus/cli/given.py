@@ -2,10 +2,10 @@
 
 import sys
 
-from ibstatus.cli import calling
+from ibstatus.agents.rules import agent_prompt
+from ibstatus.cli import arguments
 from ibstatus.errors import UsageError, refused
-from ibstatus.rules import agent_prompt
-from ibstatus.store import places
+from ibstatus.project import paths
 
 MOST = 16 * agent_prompt.LONGEST
 
@@ -21,15 +21,15 @@ def task(words: tuple[str, ...], file: str) -> str:
     return of_file(file or "-")
 
 
-def of_board(at: places.Place, id: str, name: str, words: tuple[str, ...], file: str) -> tuple[str, str, str]:
+def of_board(at: paths.Place, id: str, name: str, words: tuple[str, ...], file: str) -> tuple[str, str, str]:
     """(the task's id, the agent's name, what it is told). Words beside a task of the board are told behind it."""
     if not id:
         return "", name, task(words, file)
-    from ibstatus.ops.board import agents, desk
+    from ibstatus.board import agent_tasks, caller
 
-    with desk.at(at, calling.caller(at)) as found:
-        known, told = agents.prepared(found.board, id, task(words, file) if words or file else "")
-    return known.id, name or agents.name_for(at, known), told
+    with caller.at(at, arguments.caller(at)) as found:
+        known, told = agent_tasks.prepared(found.board, id, task(words, file) if words or file else "")
+    return known.id, name or agent_tasks.name_for(at, known), told
 
 
 def of_file(file: str) -> str:

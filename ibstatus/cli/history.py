@@ -2,10 +2,13 @@
 
 import click
 
-from ibstatus.cli import calling, output
-from ibstatus.cli.say import as_json, open_ids
-from ibstatus.ops import history as op
-from ibstatus.rules import ages, history, lines, listing, stamps
+from ibstatus.cli import arguments, output
+from ibstatus.cli.mail import as_json, open_ids
+from ibstatus.mail import history
+from ibstatus.mail import trace as op
+from ibstatus.mail.rules import listing
+from ibstatus.system import jsonl, timestamps
+from ibstatus.system.text import times
 
 
 @click.command(short_help="Show what happened")
@@ -20,9 +23,9 @@ def events(follow: bool, since: int, json: bool) -> int:
       ib events
       ib events --follow --json --since 120
     """
-    at = calling.place()
+    at = arguments.place()
     for entry in op.follow(at, since) if follow else op.read(at, since):
-        output.data(lines.encode(entry) if json else listing.event(entry))
+        output.data(jsonl.encode(entry) if json else listing.event(entry))
     return 0
 
 
@@ -36,14 +39,14 @@ def trace(item: str, json: bool) -> int:
     Example:
       ib trace msg-1736610600-manager-abc
     """
-    life = op.trace(calling.place(), item)
+    life = op.trace(arguments.place(), item)
     if json:
         output.as_json(life)
         return 0
     text = listing.shown(str(life["text"]).partition("\n")[0])
     output.data(listing.shown(life["id"]) + (f": {text}" if text else ""))
     for step in life["steps"]:
-        then = ages.epoch(str(step["t"]))
-        when = stamps.log(then)[:19].replace("T", " ") if then is not None else "?"
+        then = times.epoch(str(step["t"]))
+        when = timestamps.log(then)[:19].replace("T", " ") if then is not None else "?"
         output.data(listing.shown(f"  {when}  {step['step']:<12}  {history.told(step)}"))
     return 0

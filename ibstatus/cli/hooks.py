@@ -2,15 +2,16 @@
 
 import click
 
-from ibstatus.cli import calling, output, watched
-from ibstatus.cli.say import as_json
+from ibstatus.agents import settings as written
+from ibstatus.claude.hooks.events import INTERCEPT, MAIN
+from ibstatus.cli import arguments, output
+from ibstatus.cli.mail import as_json
 from ibstatus.errors import UsageError
 from ibstatus.hooks import entry
-from ibstatus.ops import agent_settings as written
-from ibstatus.ops import hook_status
-from ibstatus.ops import hooks as ops
-from ibstatus.rules import lines
-from ibstatus.rules.hook_settings import INTERCEPT, MAIN
+from ibstatus.project import ensure_supervisor
+from ibstatus.setup import hook_status
+from ibstatus.setup import hooks as ops
+from ibstatus.system import jsonl
 
 ALLOW = """\
 Claude asks you before it runs ib, and a session that nobody watches would wait there. To allow it what it needs, add to
@@ -31,7 +32,7 @@ class Hooks(click.Group):
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             error = output.unknown_command(args[0], [*self.commands, *entry.HOOKS])
             hint = error.hint.replace("ib ", "ib hooks ", 1)
-            raise UsageError(f"There is no command 'hooks {lines.clean(args[0])}'", hint=hint)
+            raise UsageError(f"There is no command 'hooks {jsonl.clean(args[0])}'", hint=hint)
         return super().resolve_command(ctx, args)
 
 
@@ -94,9 +95,9 @@ def uninstall_intercept(json: bool) -> int:
 
 
 def put_in(kind: str, what: str, json: bool) -> int:
-    at = calling.place()
-    done = ops.install(at, calling.caller(at), kind)
-    watched.keep_agents_watched(at)
+    at = arguments.place()
+    done = ops.install(at, arguments.caller(at), kind)
+    ensure_supervisor.keep_agents_watched(at)
     for note in done.notes:
         output.warn(note)
     if json:
@@ -111,8 +112,8 @@ def put_in(kind: str, what: str, json: bool) -> int:
 
 
 def take_out(kind: str, what: str, json: bool) -> int:
-    at = calling.place()
-    done = ops.uninstall(at, calling.caller(at), kind)
+    at = arguments.place()
+    done = ops.uninstall(at, arguments.caller(at), kind)
     for note in done.notes:
         output.warn(note)
     if json:
@@ -138,7 +139,7 @@ def agent_settings(agent: str) -> int:
     Example, in the agent's worktree:
       claude --settings "$(ib hooks agent-settings lead)"
     """
-    output.data(written.write(calling.place(), agent))
+    output.data(written.write(arguments.place(), agent))
     return 0
 
 
@@ -147,7 +148,7 @@ def agent_settings(agent: str) -> int:
 @as_json
 def status(intercept: bool, json: bool) -> int:
     """Print one word: installed, partial, outdated (of another ib) or not-installed. --json tells of every event."""
-    at = calling.place()
+    at = arguments.place()
     known = hook_status.status(at)
     if json:
         output.as_json(known)

@@ -7,12 +7,13 @@ from types import FrameType
 
 import click
 
-from ibstatus.cli import calling, output, watched
+from ibstatus.cli import arguments, output
 from ibstatus.errors import UsageError
-from ibstatus.model import words
-from ibstatus.ops import listen as op
-from ibstatus.ops.waiter import remove_pid_file
-from ibstatus.store import disk
+from ibstatus.mail import listen as op
+from ibstatus.mail.waiter import remove_pid_file
+from ibstatus.model import constants
+from ibstatus.project import ensure_supervisor
+from ibstatus.system import disk
 
 USUAL = 570.0
 
@@ -35,18 +36,20 @@ def listen(timeout: str | None, follow: bool, json: bool) -> int:
       ib listen --timeout 0
       ib listen --follow | jq -r .msg
     """
-    at = calling.place()
+    at = arguments.place()
     seconds = USUAL if timeout is None else parsed(timeout)
-    watched.keep_agents_watched(at)
+    ensure_supervisor.keep_agents_watched(at)
     signal(SIGTERM, exit_quietly)
     limit = None if follow and timeout is None else seconds
     try:
-        outcome = op.listen(at, calling.caller(at), limit, follow, lambda data: disk.write_all(1, data), output.warn, 1)
+        outcome = op.listen(
+            at, arguments.caller(at), limit, follow, lambda data: disk.write_all(1, data), output.warn, 1
+        )
     finally:
         remove_pid_file(at)  # a signal may have come right after it was written
     say = output.talk if json else output.data
     if outcome.how == op.Ended.TIMEOUT and not outcome.told:
-        say(words.TIMED_OUT)
+        say(constants.TIMED_OUT)
     elif outcome.how == op.Ended.BUSY:
         who = f" (PID {outcome.holder})" if outcome.holder else ""
         say(f"Listener already running{who}. It will tell; do not start another.")

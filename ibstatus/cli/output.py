@@ -14,8 +14,8 @@ import msgspec
 
 import ibstatus
 from ibstatus.errors import IbError, UsageError, told, visible
-from ibstatus.rules import lines
-from ibstatus.store import places
+from ibstatus.project import paths
+from ibstatus.system import jsonl
 
 
 def prepare() -> None:
@@ -42,7 +42,7 @@ def as_json(value: Any) -> None:
     try:
         click.echo(msgspec.json.encode(value).decode())
     except UnicodeEncodeError:  # half an emoji out of somebody's file: named, as JSON can
-        click.echo(lines.encode(msgspec.to_builtins(value)))
+        click.echo(jsonl.encode(msgspec.to_builtins(value)))
 
 
 def talk(text: str) -> None:
@@ -111,7 +111,7 @@ def crashed(argv: list[str]) -> int:
     )
     folder = tempfile.gettempdir()
     try:
-        home = places.here().home
+        home = paths.here().home
         folder = home if os.path.isdir(home) else folder
     except Exception:
         pass

@@ -3,8 +3,8 @@
 import click
 
 from ibstatus.cli import output
-from ibstatus.cli.proof import fixture
-from ibstatus.ops import proof_fleet as op
+from ibstatus.cli.fixtures import fixture
+from ibstatus.testkit.fixtures import proof_fleet as op
 
 
 @click.command("test-resolve-id", short_help="Which agent the beginning of an id in FILE means")

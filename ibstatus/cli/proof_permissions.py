@@ -3,7 +3,7 @@
 import click
 
 from ibstatus.cli import output
-from ibstatus.ops import proof_permissions as proof
+from ibstatus.testkit.fixtures import permissions as proof
 
 fixture = click.argument("file", metavar="FILE")
 

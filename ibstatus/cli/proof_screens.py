@@ -3,7 +3,7 @@
 import click
 
 from ibstatus.cli import output
-from ibstatus.ops import screen_proof
+from ibstatus.testkit.fixtures import screens
 
 
 @click.command("parse-state", short_help="The state that a screen shows")
@@ -15,12 +15,12 @@ def parse_state(file: str, verbose: bool, client: str, as_json: bool) -> int:
     """Print the state that a captured screen shows: `tmux capture-pane -p -t PANE | ib parse-state`. With -v its
     reason, what it asks and the rules follow on stderr. Your own rules go into ~/.ittybitty/screens.toml; the head of
     the file that -v names first tells their form."""
-    found, steps = screen_proof.state(file, client)
+    found, steps = screens.state(file, client)
     if as_json:
         output.as_json(found._asdict())
     else:
         output.data(found.state)
     if verbose:
-        for line in (*steps, *screen_proof.told(found)):
+        for line in (*steps, *screens.told(found)):
             output.talk(line)
     return 0

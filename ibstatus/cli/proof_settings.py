@@ -6,9 +6,9 @@ import json
 import click
 
 from ibstatus.cli import output
-from ibstatus.cli.proof import fixture
+from ibstatus.cli.fixtures import fixture
 from ibstatus.errors import IbError
-from ibstatus.ops import settings_proof as op
+from ibstatus.testkit.fixtures import settings_proof as op
 
 
 @click.command("test-build-settings", short_help="The settings of an agent with the role in FILE")

@@ -7,15 +7,15 @@ import click
 import msgspec
 from click.shell_completion import ShellComplete, get_completion_class
 
-from ibstatus.cli import calling, output, watched
-from ibstatus.cli.say import as_json
+from ibstatus.cli import arguments, output
+from ibstatus.cli.mail import as_json
 from ibstatus.errors import IbError, UsageError
-from ibstatus.model.records import Finding, Left
-from ibstatus.ops import doctor as examination
-from ibstatus.ops import init as founding
-from ibstatus.ops import uninstall as leaving
-from ibstatus.rules import health
-from ibstatus.store import places
+from ibstatus.model.fleet import Finding, Left
+from ibstatus.project import ensure_supervisor, paths
+from ibstatus.project.rules import findings as health
+from ibstatus.setup import doctor as examination
+from ibstatus.setup import init as founding
+from ibstatus.setup import uninstall as leaving
 
 COLOURS = {"ok": "green", "note": "cyan", "warn": "yellow", "fail": "red"}
 SHELLS = ("bash", "zsh", "fish")
@@ -45,9 +45,9 @@ def init(gitignore: bool, moved: bool, copied: bool, json: bool) -> int:
     """
     if moved and copied:
         raise UsageError("A repository is moved or copied, not both", hint="ib init --moved")
-    at = calling.place()
-    done = founding.init(at, calling.caller(at), gitignore, "moved" if moved else "copied" if copied else "")
-    watched.keep_watched(at)
+    at = arguments.place()
+    done = founding.init(at, arguments.caller(at), gitignore, "moved" if moved else "copied" if copied else "")
+    ensure_supervisor.keep_watched(at)
     for note in done.notes:
         output.warn(note)
     if json:
@@ -78,8 +78,8 @@ def uninstall(verify: bool, force: bool, json: bool) -> int:
     Example:
       ib uninstall --verify
     """
-    at = calling.place()
-    caller = calling.caller(at)
+    at = arguments.place()
+    caller = arguments.caller(at)
     leaving.check(at, caller)
     if not leaving.is_installed(at):
         return nothing_here(at, verify, json)
@@ -96,7 +96,7 @@ def uninstall(verify: bool, force: bool, json: bool) -> int:
     return 1 if bad else 0
 
 
-def nothing_here(at: places.Place, verify: bool, json: bool) -> int:
+def nothing_here(at: paths.Place, verify: bool, json: bool) -> int:
     remains = leaving.remains(at) if verify else []
     if json:
         output.as_json({"removed": [], "kept_in": "", "files": [], "remains": remains})
@@ -106,7 +106,7 @@ def nothing_here(at: places.Place, verify: bool, json: bool) -> int:
     return 1 if remains else 0
 
 
-def agreed(at: places.Place, verify: bool) -> None:
+def agreed(at: paths.Place, verify: bool) -> None:
     """Say what would be lost; a `y` on a terminal goes on, everything else does not."""
     parts = leaving.loss(at).parts()
     output.talk(f"This removes {at.home}" + (f" with {', '.join(parts)}." if parts else "; nothing unread is in it."))
@@ -117,7 +117,7 @@ def agreed(at: places.Place, verify: bool) -> None:
         raise IbError("Nothing was removed")
 
 
-def show_left(at: places.Place, left: Left, verify: bool) -> None:
+def show_left(at: paths.Place, left: Left, verify: bool) -> None:
     for path in left.removed:
         output.data(f"Removed {path}")
     for file in left.files:
@@ -156,7 +156,7 @@ def doctor(what: str | None, json: bool) -> int:
         from ibstatus.cli import titles
 
         return titles.widths(json)
-    findings = examination.examine(places.here)
+    findings = examination.examine(paths.here)
     if json:
         output.as_json(findings)
     else:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import click
 
 from ibstatus.cli import output
-from ibstatus.cli.say import as_json
-from ibstatus.ops.simulation.report import Report
+from ibstatus.cli.mail import as_json
+from ibstatus.testkit.simulation.report import Report
 
 MOST, MOST_SHOWN = 300, 10
 
@@ -33,7 +33,7 @@ def sim(agents: int, seed: int, hours: float, keep: bool, json: bool) -> int:
       ib sim --agents 4 --hours 1
       ib sim --agents 50 --seed 7 --hours 24
     """
-    from ibstatus.ops.simulation import rehearse as op
+    from ibstatus.testkit.simulation import rehearse as op
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)  # so that nothing is left in any case

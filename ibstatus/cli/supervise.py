@@ -2,9 +2,8 @@
 
 import click
 
-from ibstatus.cli import calling, output
-from ibstatus.drivers import daemon
-from ibstatus.store import places
+from ibstatus.cli import arguments, output
+from ibstatus.project import paths, supervisor_process
 from ibstatus.supervisor import loop
 
 
@@ -22,7 +21,7 @@ def status_watchdog(once: bool, repo: str | None) -> int:
       ib status-watchdog --once
       ib status-watchdog          # in the foreground, Ctrl-C ends it
     """
-    at = places.find(repo) if repo is not None else calling.place()
+    at = paths.find(repo) if repo is not None else arguments.place()
     if once:
         why = loop.once(at)
         output.warn(f"the status node was not written: {why}" if why else "")
@@ -31,6 +30,6 @@ def status_watchdog(once: bool, repo: str | None) -> int:
         done = bool(loop.supervise(at))
     if done:
         return 0
-    process = daemon.holder(at)
+    process = supervisor_process.holder(at)
     output.talk("A supervisor runs already" + (f" (PID {process.pid})." if process is not None else "."))
     return 0

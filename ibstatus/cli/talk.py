@@ -4,11 +4,12 @@ import time
 
 import click
 
-from ibstatus.cli import calling, output, watched
-from ibstatus.cli.say import as_json, from_stdin, open_ids
+from ibstatus.cli import arguments, output
+from ibstatus.cli.mail import as_json, from_stdin, open_ids
 from ibstatus.errors import visible
-from ibstatus.ops import talk
-from ibstatus.rules import listing
+from ibstatus.mail import ask as talk
+from ibstatus.mail.rules import listing
+from ibstatus.project import ensure_supervisor
 
 
 @click.command(short_help="Ask the user a question (for agents)")
@@ -26,9 +27,9 @@ def ask(text: tuple[str, ...], claimed: str, json: bool) -> int:
     Example:
       ib ask "Should I refactor the auth module?"
     """
-    at = calling.place()
-    item, note = talk.ask(at, calling.caller(at), text or from_stdin(), claimed, time.time())
-    watched.keep_watched(at)
+    at = arguments.place()
+    item, note = talk.ask(at, arguments.caller(at), text or from_stdin(), claimed, time.time())
+    ensure_supervisor.keep_watched(at)
     output.warn(note)
     if json:
         output.as_json(item)
@@ -48,9 +49,9 @@ def list_questions(everything: bool, json: bool) -> int:
     Example:
       ib questions --all
     """
-    at = calling.place()
+    at = arguments.place()
     items, note = talk.listed(at, everything)
-    watched.keep_agents_watched(at)
+    ensure_supervisor.keep_agents_watched(at)
     output.warn(note)
     if json:
         output.as_json(items)
@@ -68,9 +69,9 @@ def list_messages(json: bool) -> int:
     Example:
       ib messages --json
     """
-    at = calling.place()
+    at = arguments.place()
     items, note = talk.open_messages(at)
-    watched.keep_agents_watched(at)
+    ensure_supervisor.keep_agents_watched(at)
     output.warn(note)
     if json:
         output.as_json(items)
@@ -92,9 +93,9 @@ def answer(item: str, text: tuple[str, ...], json: bool) -> int:
     Example:
       ib answer q-1736610600-manager-abc "Use CSS variables"
     """
-    at = calling.place()
-    done = talk.answer(at, calling.caller(at), item, text or from_stdin(), time.time())
-    watched.keep_watched(at)
+    at = arguments.place()
+    done = talk.answer(at, arguments.caller(at), item, text or from_stdin(), time.time())
+    ensure_supervisor.keep_watched(at)
     output.warn(done.note)
     if json:
         output.as_json({"id": done.item, "agent": done.agent, "state": done.state})

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import click
 
 from ibstatus.cli import output
-from ibstatus.cli.say import as_json
+from ibstatus.cli.mail import as_json
 from ibstatus.errors import visible
-from ibstatus.ops import title_widths
-from ibstatus.ops import titles as op
-from ibstatus.rules import ages
-from ibstatus.store import places
+from ibstatus.project import paths
+from ibstatus.system.text import times
+from ibstatus.titles import title_widths
+from ibstatus.titles import titles as op
 
 NONE = "No window has a title of ib. Titles need: ib hooks install, and Claude inside of tmux."
 MARKS = {True: "yes", False: "no"}
@@ -56,7 +56,7 @@ def table(found: list[op.Title], now: float) -> list[str]:
     """The title stands last: terminals differ in how wide they draw an emoji."""
     rows = [("WINDOW", "STATE", "SINCE", "WHOSE", "TITLE")]
     for title in found:
-        since = ages.age(now - title.since) if title.since else "-"
+        since = times.age(now - title.since) if title.since else "-"
         rows.append((title.window, title.state, since, title.whose, title.title))
     return aligned([[visible(cell) for cell in row] for row in rows])
 
@@ -72,7 +72,7 @@ def padded(cell: str, width: int) -> str:
 
 def widths(json: bool) -> int:
     """`ib doctor titles`."""
-    found = title_widths.measure(places.here)
+    found = title_widths.measure(paths.here)
     if json:
         output.as_json(as_data(found))
         return 0

@@ -2,11 +2,11 @@
 
 import click
 
-from ibstatus.cli import calling, output
-from ibstatus.cli.say import as_json
-from ibstatus.ops import wake as op
-from ibstatus.rules import listing
-from ibstatus.rules.status_text import RUNGS
+from ibstatus.cli import arguments, output
+from ibstatus.cli.mail import as_json
+from ibstatus.mail import wake_check as op
+from ibstatus.mail.rules import listing
+from ibstatus.state.rules.status_text import RUNGS
 
 
 @click.group(short_help="How news wakes the user's Claude")
@@ -25,8 +25,8 @@ def check(timeout: float | None, json: bool) -> int:
     Example:
       ib wake check
     """
-    at = calling.place()
-    woken = op.check(at, calling.caller(at), timeout)
+    at = arguments.place()
+    woken = op.check(at, arguments.caller(at), timeout)
     if json:
         output.as_json(woken)
         return 0 if woken.told is not None else 1

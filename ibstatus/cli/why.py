@@ -4,8 +4,8 @@ import time
 
 import click
 
-from ibstatus.cli import calling, output
-from ibstatus.cli.say import agent_ids, as_json
+from ibstatus.cli import arguments, output
+from ibstatus.cli.mail import agent_ids, as_json
 
 
 @click.command(short_help="Show the evidence behind an agent's state")
@@ -19,12 +19,12 @@ def why(agent: str, json: bool) -> int:
       ib why login
       ib why login --json | jq '.evidence[] | select(.won)'
     """
-    from ibstatus.cli.fleet import width
-    from ibstatus.ops import why as op
-    from ibstatus.rules import why_text
-    from ibstatus.store import agents
+    from ibstatus.cli.state import width
+    from ibstatus.project import agents
+    from ibstatus.state import why as op
+    from ibstatus.state.rules import why_text
 
-    at = calling.place()
+    at = arguments.place()
     found = op.why(at, agents.resolve(at, agent))
     if json:
         output.as_json(found)

@@ -5,13 +5,12 @@ import sys
 
 import click
 
-from ibstatus.cli import calling, output
-from ibstatus.cli.say import agent_ids, as_json
+from ibstatus.cli import arguments, output
+from ibstatus.cli.mail import agent_ids, as_json
 from ibstatus.errors import IbError, UsageError
-from ibstatus.ops import agent_worktree
-from ibstatus.ops import work as op
-from ibstatus.rules import work_text
-from ibstatus.store import agents, places
+from ibstatus.merge import work as op
+from ibstatus.merge.rules import work_text
+from ibstatus.project import agent_worktree, agents, paths
 
 
 @click.command(short_help="Show all that an agent has changed")
@@ -32,7 +31,7 @@ def diff(agent: str, stat: bool, committed: bool, external: bool, json: bool) ->
       ib diff worker-a --stat
       ib diff worker-a --external
     """
-    at = calling.place()
+    at = arguments.place()
     who = meant(at, agent)
     if json:
         output.as_json(facts(op.of(at, who, os.getcwd(), committed)))
@@ -40,18 +39,18 @@ def diff(agent: str, stat: bool, committed: bool, external: bool, json: bool) ->
     sys.stdout.flush()
     if not external:
         return op.show(at, who, os.getcwd(), committed, stat)
-    if at.agent and not calling.is_person():
+    if at.agent and not arguments.is_person():
         raise IbError("An agent has no screen for another program", hint=f"ib diff {who}")
     return op.show_in_tool(at, who, os.getcwd())
 
 
-def meant(at: places.Place, given: str) -> str:
+def meant(at: paths.Place, given: str) -> str:
     if not given and not at.agent:
         raise UsageError("Whose work? This is not an agent's worktree", hint="ib diff ID; ib list shows the ids")
     return agents.resolve(at, given) if given else at.agent
 
 
-def show_agent(at: places.Place, agent: str, json: bool) -> int:
+def show_agent(at: paths.Place, agent: str, json: bool) -> int:
     """`ib status ID`."""
     who = agents.resolve(at, agent)
     work, now = op.of(at, who, os.getcwd()), op.now(at, who)

@@ -4,12 +4,12 @@ Prints nothing, except that the end of an agent's turn is none while mail waits 
 Subagents' events never change their parent's state.
 """
 
-from ibstatus.store import standing
+from ibstatus.claude import hook_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ibstatus.hooks.event import Event
-    from ibstatus.store.places import Place
+    from ibstatus.project.paths import Place
 
 
 def run(event: "Event") -> int:
@@ -20,7 +20,7 @@ def run(event: "Event") -> int:
     if not event.agent and event.session and event.name == "Stop":
         confirm(event, event.place)
         event.starts_supervisor()
-    standing.note(event.place, event.agent, event.session, event.name, event.body, event.now, event.mono)
+    hook_state.note(event.place, event.agent, event.session, event.name, event.body, event.now, event.mono)
     if event.name == "SessionEnd" and not event.agent and event.session:
         leave(event, event.place)
     return 0
@@ -28,12 +28,11 @@ def run(event: "Event") -> int:
 
 def goes_on(event: "Event", place: "Place") -> bool:
     """The turn has taken in what it was told; with what came since, it is not over yet."""
-    from ibstatus.rules import delivery
-    from ibstatus.store import voice
+    from ibstatus.mail import delivery, session_reader
 
     again = event.body is not None and event.body.get("stop_hook_active") is True
     tells = event.prompt != "" and not (again and is_enough(event, place))
-    with voice.hear_inbox(
+    with session_reader.hear_inbox(
         place, event.agent, delivery.BATCH if tells else delivery.STOP, event.prompt, fitting
     ) as offer:
         if offer.told.values:
@@ -43,7 +42,7 @@ def goes_on(event: "Event", place: "Place") -> bool:
         offer.settle()
         if not offer.told.values:
             return False
-    standing.working(place, event.agent, event.session, event.now, began=False, mono=event.mono)
+    hook_state.working(place, event.agent, event.session, event.now, began=False, mono=event.mono)
     return True
 
 
@@ -54,17 +53,16 @@ def is_enough(event: "Event", place: "Place") -> bool:
 
 
 def fitting(data: bytes, at: int, least: int) -> int:
-    from ibstatus.rules import letters
+    from ibstatus.mail.rules import inbox_text
 
-    return letters.fitting(data, at, least)
+    return inbox_text.fitting(data, at, least)
 
 
 def confirm(event: "Event", place: "Place") -> None:
     """The turn has taken in what it was told."""
-    from ibstatus.rules import delivery
-    from ibstatus.store import fleet_seen, voice
+    from ibstatus.mail import delivery, fleet_seen, session_reader
 
-    with voice.hear(place, event.session, delivery.STOP, event.prompt) as offer:
+    with session_reader.hear(place, event.session, delivery.STOP, event.prompt) as offer:
         offer.settle()
     mark = fleet_seen.mark(place)
     if mark and not fleet_seen.is_current(place, event.session, mark):
@@ -74,7 +72,7 @@ def confirm(event: "Event", place: "Place") -> None:
 
 
 def leave(event: "Event", place: "Place") -> None:
-    from ibstatus.store import rungs
+    from ibstatus.mail import wake_state
 
-    standing.forget(place, event.session)
-    rungs.leave(place, event.session)
+    hook_state.forget(place, event.session)
+    wake_state.leave(place, event.session)

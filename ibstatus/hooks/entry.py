@@ -4,17 +4,17 @@ import _signal  # type: ignore[import-not-found]  # `signal` loads enum
 import posix
 
 from ibstatus.hooks.event import Event
-from ibstatus.store import disk
+from ibstatus.system import disk
 
 # name → (how it fails, the module whose `run(event)` returns an exit code)
 OPEN, LASTS, GUARD, REQUEST, WAITS = "open", "lasts", "guard", "request", "waits"
 HOOKS = {
     "session-start": (OPEN, "ibstatus.hooks.session_start"),
-    "cwd-changed": (OPEN, "ibstatus.hooks.cwd_changed"),
+    "cwd-changed": (OPEN, "ibstatus.hooks.wake"),
     "inject-status": (OPEN, "ibstatus.hooks.inject_status"),
     "agent-status": (OPEN, "ibstatus.hooks.agent_status"),
-    "notify-tmux": (LASTS, "ibstatus.hooks.notify_tmux"),
-    "agent-path": (GUARD, "ibstatus.hooks.agent_path"),
+    "notify-tmux": (LASTS, "ibstatus.titles.hook"),
+    "agent-path": (GUARD, "ibstatus.hooks.guard"),
     "main-path": (OPEN, "ibstatus.hooks.main_path"),
     "permission-request": (REQUEST, "ibstatus.hooks.permission_request"),
     "intercept-task": (OPEN, "ibstatus.hooks.intercept_task"),
@@ -72,24 +72,25 @@ def is_told_elsewhere(event: Event) -> bool:
     for every session, also where ib is not in use."""
     if event.place.agent if event.place is not None else event.hook != "notify-tmux":
         return True
-    from ibstatus.store import hook_marks
+    from ibstatus.claude import hooks_installed
 
-    return hook_marks.installed(event.hook, event.place.root if event.place is not None else "")
+    return hooks_installed.installed(event.hook, event.place.root if event.place is not None else "")
 
 
 def failed(fails: str, event: Event | None, what: str) -> int:
     """Isolation and permissions deny what they could not judge; everything else stays silent."""
-    from ibstatus.rules import answers, lines
+    from ibstatus.claude import hook_output
+    from ibstatus.system import jsonl
 
     try:
         if event is not None:
             event.complain(what)
         if event is None or not event.said:
-            reason = BROKEN.format(lines.clean(what)[:200])
+            reason = BROKEN.format(jsonl.clean(what)[:200])
             if fails == GUARD:
-                disk.write_all(1, answers.deny(reason).encode() + b"\n")
+                disk.write_all(1, hook_output.deny(reason).encode() + b"\n")
             elif fails == REQUEST and event is not None and event.agent:
-                disk.write_all(1, answers.refuse(reason).encode() + b"\n")
+                disk.write_all(1, hook_output.refuse(reason).encode() + b"\n")
     except OSError:
         return 1  # for a guard's command line, any other code than 0 means: deny
     return 0

@@ -3,8 +3,8 @@
 import posix
 import time
 
-from ibstatus.rules import lines
-from ibstatus.store import disk, home, places
+from ibstatus.project import home, paths
+from ibstatus.system import disk, jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,12 +98,12 @@ class Event:
             return False
         return disk.exists(self.place.agent_dir(agent) + "/settings.local.json")
 
-    def found(self) -> "places.Place | None":
+    def found(self) -> "paths.Place | None":
         """The session's repository: by its project folder, which no `cd` changes."""
         for folder in (disk.environ("CLAUDE_PROJECT_DIR"), self.cwd):
             if folder.startswith("/") and "\0" not in folder:
                 try:
-                    place = places.find(folder)
+                    place = paths.find(folder)
                     if is_used(place):
                         return place
                 except Exception:  # no repository, a broken one, or a .ittybitty of a newer ib
@@ -118,23 +118,23 @@ class Event:
     def starts_supervisor(self) -> None:
         """Somebody has to publish what agents do. Not asked at every tool call."""
         if self.place is not None and disk.environ("IB_SUPERVISOR") != "off":
-            from ibstatus.store import locks
+            from ibstatus.system import locks
 
             if not locks.is_held(self.place.lock("supervisor")):
-                from ibstatus.drivers import daemon
+                from ibstatus.project import supervisor_process
 
-                daemon.ensure(self.place)
+                supervisor_process.ensure(self.place)
 
     def complain(self, what: str) -> None:
         """One line in a log that nobody has to read."""
         if self.place is None:
             return
-        from ibstatus.store import hook_log
+        from ibstatus.project import hook_log
 
         hook_log.write(self.place, self.hook, what, self.now)
 
 
-def is_used(place: places.Place) -> bool:
+def is_used(place: paths.Place) -> bool:
     """Is ib in use here? What a `git clean` took is put back; nothing is begun."""
     known = home.format_of(place)
     if not known and home.is_kept(place) and not home.is_elsewhere(place):
@@ -145,7 +145,7 @@ def is_used(place: places.Place) -> bool:
 
 def parsed(data: bytes) -> "dict[str, Any] | None":
     try:
-        value = lines.decode(data.decode("utf-8", "replace"))
+        value = jsonl.decode(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

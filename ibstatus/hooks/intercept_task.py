@@ -8,8 +8,10 @@ not, the spawn is told to end, and the Task goes on as the client's own. Nothing
 import sys
 import time
 
-from ibstatus.rules import answers, interception, names, roles
-from ibstatus.store import atomic, disk, fleet, places
+from ibstatus.claude import hook_output
+from ibstatus.hooks import interception
+from ibstatus.project import fleet, names, paths, roles
+from ibstatus.system import atomic, disk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,16 +33,16 @@ def run(event: "Event") -> int:
     prompt = interception.prompt_of(event.text("tool_name"), body.get("tool_input"))
     agent = spawned(place, event.agent, prompt, body["tool_input"]) if prompt else ""
     if agent:
-        event.say(answers.deny(interception.HANDED_OVER.format(id=agent)))
+        event.say(hook_output.deny(interception.HANDED_OVER.format(id=agent)))
     return 0
 
 
-def is_worker(place: places.Place, agent: str) -> bool:
+def is_worker(place: paths.Place, agent: str) -> bool:
     record = fleet.record_of(place, agent)
     return roles.role_of(agent, record.meta if record is not None else {}) == roles.WORKER
 
 
-def spawned(place: places.Place, caller: str, prompt: str, tool_input: dict[str, object]) -> str:
+def spawned(place: paths.Place, caller: str, prompt: str, tool_input: dict[str, object]) -> str:
     """The id of the new agent, '' when there is none."""
     path = f"{place.home}/tmp/prompt-{time.time_ns():x}"
     disk.make_dirs(path.rpartition("/")[0])
@@ -51,7 +53,7 @@ def spawned(place: places.Place, caller: str, prompt: str, tool_input: dict[str,
         atomic.forget(path)
 
 
-def process(place: places.Place, caller: str, words: list[str]) -> "Popen[bytes]":
+def process(place: paths.Place, caller: str, words: list[str]) -> "Popen[bytes]":
     """Where the caller stands, so that ib knows who it is; apart, so that our end is not its own."""
     import subprocess
 

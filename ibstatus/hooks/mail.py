@@ -1,21 +1,21 @@
 """An agent's mail as its hooks tell it: inside of a turn, or at its end, which it then is not."""
 
-from ibstatus.rules import letters
-from ibstatus.store import inbox, message_files
+from ibstatus.mail import inbox, inbox_overflow
+from ibstatus.mail.rules import inbox_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ibstatus.hooks.event import Event
-    from ibstatus.rules import telling
-    from ibstatus.store.places import Place
+    from ibstatus.mail import queue_lines
+    from ibstatus.project.paths import Place
 
 MOST_BLOCKS = 3  # turn ends in a row that became none
 
 
-def text(event: "Event", told: "telling.Told") -> str:
+def text(event: "Event", told: "queue_lines.Told") -> str:
     """The letters; those that are too long are put where the agent can read them first."""
-    long = [(value["id"], value["msg"]) for value in told.values if letters.is_long(value)]
-    return letters.text(told, {item: message_files.put(event.agent, item, message) for item, message in long})
+    long = [(value["id"], value["msg"]) for value in told.values if inbox_text.is_long(value)]
+    return inbox_text.text(told, {item: inbox_overflow.put(event.agent, item, message) for item, message in long})
 
 
 def may_block_again(event: "Event", place: "Place") -> bool:
@@ -23,9 +23,9 @@ def may_block_again(event: "Event", place: "Place") -> bool:
     return inbox.blocks(place, event.agent) < MOST_BLOCKS
 
 
-def block(event: "Event", place: "Place", told: "telling.Told", again: bool) -> None:
+def block(event: "Event", place: "Place", told: "queue_lines.Told", again: bool) -> None:
     """The turn goes on with this."""
-    from ibstatus.rules import lines
+    from ibstatus.system import jsonl
 
     inbox.set_blocks(place, event.agent, inbox.blocks(place, event.agent) + 1 if again else 1)
-    event.say(lines.encode({"decision": "block", "reason": text(event, told)}))
+    event.say(jsonl.encode({"decision": "block", "reason": text(event, told)}))

@@ -1,8 +1,9 @@
 """PreToolUse of the primary, for Bash: no `cd` into an agent's worktree. Everything else passes in silence."""
 
+from ibstatus.claude import hook_output
 from ibstatus.hooks.event import Event
-from ibstatus.rules import answers, lines
-from ibstatus.store.disk import environ
+from ibstatus.system import jsonl
+from ibstatus.system.disk import environ
 
 
 def run(event: Event) -> int:
@@ -12,10 +13,10 @@ def run(event: Event) -> int:
         return 0
     if "cd" not in command and "pushd" not in command:
         return 0
-    from ibstatus.rules.guarding import entering
-    from ibstatus.store import links
+    from ibstatus.guard import entering
+    from ibstatus.system import symlinks
 
-    reason = entering.refusal(command, event.cwd, environ("HOME"), links.Disk())
+    reason = entering.refusal(command, event.cwd, environ("HOME"), symlinks.Disk())
     if reason:
-        event.say(answers.deny(lines.clean(reason)))
+        event.say(hook_output.deny(jsonl.clean(reason)))
     return 0

@@ -1,14 +1,17 @@
 """When there is something to tell: mail, changes of the fleet, a warning; put together, kept once it is printed."""
 
 import ibstatus
-from ibstatus.rules import answers, changes, overview, telling
-from ibstatus.store import config, fleet_seen
+from ibstatus.claude import hook_output
+from ibstatus.hooks.rules import session_overview
+from ibstatus.mail import fleet_seen, queue_lines
+from ibstatus.mail.rules import fleet_changes
+from ibstatus.project import config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ibstatus.hooks.event import Event
-    from ibstatus.rules.settings import Settings
-    from ibstatus.store.places import Place
+    from ibstatus.project.paths import Place
+    from ibstatus.project.settings import Settings
 
 STALE = 3  # update intervals without a look of the supervisor
 FLEET, MAIL = 2000, 6800  # characters
@@ -17,7 +20,7 @@ FLEET, MAIL = 2000, 6800  # characters
 class News:
     __slots__ = ("place", "seen", "session", "text", "visible")
 
-    def __init__(self, place: "Place", session: str, text: str, visible: str, seen: changes.Seen | None) -> None:
+    def __init__(self, place: "Place", session: str, text: str, visible: str, seen: fleet_changes.Seen | None) -> None:
         self.place = place
         self.session = session
         self.text = text
@@ -25,7 +28,7 @@ class News:
         self.seen = seen
 
     def answer(self, event: str) -> str:
-        return answers.context(event, self.text, self.visible)
+        return hook_output.context(event, self.text, self.visible)
 
     def keep(self) -> None:
         """It is out: from now on only what differs is told."""
@@ -33,10 +36,10 @@ class News:
             fleet_seen.save(self.place, self.session, self.seen)
 
 
-def of(event: "Event", place: "Place", kind: str, told: telling.Told, mark: str, warning: str) -> News:
+def of(event: "Event", place: "Place", kind: str, told: queue_lines.Told, mark: str, warning: str) -> News:
     settings = config.load(place)
     seen, fleet, summary = changed(event, place, kind, mark, settings)
-    text = "\n\n".join(part for part in (overview.shortened(told, MAIL), fleet, warning) if part)
+    text = "\n\n".join(part for part in (session_overview.shortened(told, MAIL), fleet, warning) if part)
     visible = ""
     if settings.value("hooks.statusVisible") and (fleet or told.values):
         said = [f"Agents: {summary}"] if fleet else []
@@ -46,31 +49,31 @@ def of(event: "Event", place: "Place", kind: str, told: telling.Told, mark: str,
 
 def changed(
     event: "Event", place: "Place", kind: str, mark: str, settings: "Settings"
-) -> tuple[changes.Seen | None, str, str]:
+) -> tuple[fleet_changes.Seen | None, str, str]:
     """(what to keep, the difference in words, the fleet in a few words)."""
     before = fleet_seen.load(place, event.session)
     seen = before.after(kind, event.prompt)
     found = fleet_seen.snapshot(place, ibstatus.__version__) if settings.value("hooks.injectStatus") else None
     if found is None:
-        return changes.Seen(mark, "", seen.known, None) if mark else None, "", ""
+        return fleet_changes.Seen(mark, "", seen.known, None) if mark else None, "", ""
     snapshot, at = found
-    now = changes.fleet(snapshot)
-    text = changes.text(seen.known, now, as_of(event.now, at, settings), FLEET)
+    now = fleet_changes.fleet(snapshot)
+    text = fleet_changes.text(seen.known, now, as_of(event.now, at, settings), FLEET)
     if not text:
-        return changes.Seen(mark, seen.prompt, seen.sure, seen.told), "", ""
-    return changes.Seen(mark, event.prompt, seen.sure, now), text, changes.summary(now)
+        return fleet_changes.Seen(mark, seen.prompt, seen.sure, seen.told), "", ""
+    return fleet_changes.Seen(mark, event.prompt, seen.sure, now), text, fleet_changes.summary(now)
 
 
 def as_of(now: float, at: float, settings: "Settings") -> str:
     """What nobody has looked at lately is dated."""
     if -1 < now - at < STALE * settings.value("status_node.update_interval"):
         return ""
-    from ibstatus.rules import stamps
+    from ibstatus.system import timestamps
 
-    return f" as of {stamps.utc(at)}"
+    return f" as of {timestamps.utc(at)}"
 
 
-def senders(told: telling.Told) -> list[str]:
+def senders(told: queue_lines.Told) -> list[str]:
     """For the user: who has written, not what."""
     names = sorted({str(value["from"])[:40] for value in told.values})
     if not names:

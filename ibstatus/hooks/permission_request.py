@@ -5,8 +5,10 @@ In yolo and in the primary nothing is decided: only the state is noted.
 
 import _signal  # type: ignore[import-not-found]  # `signal` loads enum
 
-from ibstatus.rules import answers, requests
-from ibstatus.store import agent_log, agents, asking, config, fleet, places
+from ibstatus.claude import hook_output
+from ibstatus.mail import client_questions
+from ibstatus.mail.rules import permission_requests
+from ibstatus.project import agents, config, fleet, logs, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,21 +27,21 @@ def run(event: "Event") -> int:
         from ibstatus.hooks import agent_status
 
         return agent_status.run(event)
-    event.say(answers.refuse(in_time(event, place)))
+    event.say(hook_output.refuse(in_time(event, place)))
     return 0
 
 
-def is_yolo(place: places.Place, agent: str) -> bool:
+def is_yolo(place: paths.Place, agent: str) -> bool:
     record = fleet.record_of(place, agent)
     return record is not None and record.meta.get("yolo") is True
 
 
-def in_time(event: "Event", place: places.Place | None) -> str:
+def in_time(event: "Event", place: paths.Place | None) -> str:
     """What the agent is told. Somebody who holds a lock for long must not hold up the session."""
     if place is None or event.body is None:
-        return requests.UNREADABLE
+        return permission_requests.UNREADABLE
     if not agents.exists(place, event.agent):
-        return requests.STRANGER
+        return permission_requests.STRANGER
 
     def late(*_: object) -> None:
         raise Late
@@ -48,28 +50,35 @@ def in_time(event: "Event", place: places.Place | None) -> str:
     _signal.setitimer(_signal.ITIMER_REAL, PATIENCE)
     manager = ""
     try:
-        agent_log.write(
-            place, event.agent, requests.log_line(event.text("tool_name"), event.body.get("tool_input")), event.now
+        logs.write(
+            place,
+            event.agent,
+            permission_requests.log_line(event.text("tool_name"), event.body.get("tool_input")),
+            event.now,
         )
         manager = agents.living_manager(place, event.agent)
         return decided(event, place, manager)
     except Late:
-        return requests.LATE.format(instead=requests.instead(manager))
+        return permission_requests.LATE.format(instead=permission_requests.instead(manager))
     finally:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
 
 
-def decided(event: "Event", place: places.Place, manager: str) -> str:
+def decided(event: "Event", place: paths.Place, manager: str) -> str:
     tool = event.text("tool_name")
-    if tool == requests.PLAN:
-        return requests.NO_PLANS.format(instead=requests.instead(manager))
-    if tool != requests.ASK:
-        return requests.NOT_ALLOWED.format(tool=requests.name(tool), instead=requests.instead(manager))
-    text = requests.questions_text((event.body or {}).get("tool_input"))
+    if tool == permission_requests.PLAN:
+        return permission_requests.NO_PLANS.format(instead=permission_requests.instead(manager))
+    if tool != permission_requests.ASK:
+        return permission_requests.NOT_ALLOWED.format(
+            tool=permission_requests.name(tool), instead=permission_requests.instead(manager)
+        )
+    text = permission_requests.questions_text((event.body or {}).get("tool_input"))
     if not text:
-        return requests.NO_QUESTION.format(instead=requests.instead(manager))
+        return permission_requests.NO_QUESTION.format(instead=permission_requests.instead(manager))
     if manager:
-        item = asking.ask_manager(place, event.agent, manager, "QUESTION: " + text, event.now)
-        return requests.RECORDED.format(id=item, to=f" for {manager}")
-    refused = requests.may_not_ask(config.load(place))
-    return refused or requests.RECORDED.format(id=asking.ask_user(place, event.agent, text, event.now), to="")
+        item = client_questions.ask_manager(place, event.agent, manager, "QUESTION: " + text, event.now)
+        return permission_requests.RECORDED.format(id=item, to=f" for {manager}")
+    refused = permission_requests.may_not_ask(config.load(place))
+    return refused or permission_requests.RECORDED.format(
+        id=client_questions.ask_user(place, event.agent, text, event.now), to=""
+    )

@@ -2,8 +2,8 @@
 
 import time
 
-from ibstatus.model import words
-from ibstatus.store import ringing, rungs, voice
+from ibstatus.mail import session_reader, wake_claim, wake_state
+from ibstatus.model import constants
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,6 @@ def run(event: "Event") -> int:
     if place is None or event.agent or not session or event.name != "FileChanged":
         return 0
     patience = time.monotonic() + SPEAKS_FOR
-    while voice.is_speaking(place, session) and time.monotonic() < patience:
+    while session_reader.is_speaking(place, session) and time.monotonic() < patience:
         time.sleep(0.02)  # a hook of the session is telling: what it leaves over is ours to ring for
-    return words.RING if ringing.claim(place, session, rungs.WATCH, event.now) else 0
+    return constants.RING if wake_claim.claim(place, session, wake_state.WATCH, event.now) else 0

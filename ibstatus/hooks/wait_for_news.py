@@ -4,14 +4,15 @@ import posix
 import select
 import time
 
-from ibstatus.model import words
-from ibstatus.store import atomic, bells, disk, locks, ringing, rungs
-from ibstatus.store.disk import environ
+from ibstatus.mail import bells, wake_claim, wake_state
+from ibstatus.model import constants
+from ibstatus.system import atomic, disk, locks
+from ibstatus.system.disk import environ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ibstatus.hooks.event import Event
-    from ibstatus.store.places import Place
+    from ibstatus.project.paths import Place
 
 LOOK_EVERY, UNRUNG = 5.0, 1.0
 SOON = 0.1
@@ -29,11 +30,11 @@ def run(event: "Event") -> int:
         return 0
     waiter = Waiter(event.place, event.session, int(client))
     try:
-        return words.RING if waiter.hears() else 0
+        return constants.RING if waiter.hears() else 0
     finally:
         waiter.close()
         if waiter.is_bereft():
-            rungs.leave(event.place, event.session)  # killed: no hook of it says so
+            wake_state.leave(event.place, event.session)  # killed: no hook of it says so
 
 
 class Waiter:
@@ -45,9 +46,9 @@ class Waiter:
         self.client = client
         self.line = lifeline(client)
         self.pid = b"%d\n" % posix.getpid()
-        self.name = rungs.waiter_path(place, session)
+        self.name = wake_state.waiter_path(place, session)
         self.bell: bells.Bell | None = None
-        self.lock = locks.Lock(rungs.waiter_lock(place, session))
+        self.lock = locks.Lock(wake_state.waiter_lock(place, session))
 
     def hears(self) -> bool:
         """True: there is news, and it is for us to ring."""
@@ -60,11 +61,11 @@ class Waiter:
             return False
         deadline, pause = time.monotonic() + LONGEST, SOON
         while self.is_needed() and time.monotonic() < deadline:
-            if ringing.claim(self.place, self.session, rungs.WAITER, time.time()):
+            if wake_claim.claim(self.place, self.session, wake_state.WAITER, time.time()):
                 return True
             # News that is not ours to ring for now: somebody tells it or has rung, or it wakes another session first.
             every = LOOK_EVERY if self.bell.fd >= 0 else UNRUNG
-            pause = min(pause * 2, every) if ringing.unheard(self.place, self.session)[0] else every
+            pause = min(pause * 2, every) if wake_claim.unheard(self.place, self.session)[0] else every
             if self.bell.wait(pause):
                 pause = SOON
         return False

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from ibstatus.drivers import clients
-from ibstatus.model.records import Agent
-from ibstatus.rules import usage
-from ibstatus.rules.episodes import INPUT, kind_of
-from ibstatus.store import config, inbox, meta, places
-from ibstatus.supervisor.errands import Errands
-from ibstatus.supervisor.noticing import Noticing
+from ibstatus.claude import clients, usage
+from ibstatus.mail import inbox
+from ibstatus.model.fleet import Agent
+from ibstatus.project import agent_meta, config, paths
+from ibstatus.state.rules.episodes import INPUT, kind_of
+from ibstatus.supervisor.background import Errands
+from ibstatus.supervisor.notices import Noticing
 
 KINDS = (INPUT, "complete")
 NEVER = 101
@@ -19,7 +19,7 @@ SETTLED = 1.0  # what its turn's end brings comes first
 class Compacting:
     """`checked`: each rest of an agent is looked at once; one that could not be typed to is tried again."""
 
-    def __init__(self, place: places.Place, noticing: Noticing, errands: Errands) -> None:
+    def __init__(self, place: paths.Place, noticing: Noticing, errands: Errands) -> None:
         self.place = place
         self.noticing = noticing
         self.errands = errands
@@ -65,9 +65,9 @@ class Compacting:
                 return lambda: self.settle(name, since, False if full is not None and full < threshold else None)
             if inbox.unread(self.place, name).ids:
                 return None
-            from ibstatus.ops import command  # it loads what types
+            from ibstatus.mail import type_command  # it loads what types
 
-            if command.compact(self.place, name) != "delivered":
+            if type_command.compact(self.place, name) != "delivered":
                 return None
             return lambda: self.settle(name, since, True)
 
@@ -83,7 +83,7 @@ class Compacting:
             self.noticing.save()
 
     def percent(self, name: str) -> float | None:
-        known = meta.read(self.place, name)
+        known = agent_meta.read(self.place, name)
         path = clients.of(known).transcript_of(self.place, name)
         return usage.percent(tail(path), str(known.get("model") or "")) if path else None
 

@@ -2,8 +2,7 @@
 
 import time
 
-from ibstatus.rules import stamps
-from ibstatus.store import append, disk
+from ibstatus.system import append, disk, timestamps
 
 FULL = 1 << 20
 
@@ -15,7 +14,7 @@ class Log:
 
     def say(self, text: str) -> None:
         try:
-            append.line(self.path, (stamps.log_entry(text, time.time()) + "\n").encode("utf-8", "replace"))
+            append.line(self.path, (timestamps.log_entry(text, time.time()) + "\n").encode("utf-8", "replace"))
             if disk.stat(self.path).st_size > FULL:
                 disk.rename(self.path, self.path + ".1")
         except OSError:

@@ -9,31 +9,34 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 import ibstatus
-from ibstatus.drivers import daemon
-from ibstatus.drivers.ground import Ground
 from ibstatus.errors import IbError
 from ibstatus.model.clock import Clock, has_slept
-from ibstatus.model.records import Agent
-from ibstatus.rules import duties
-from ibstatus.store import config, home, locks, places, published, snapshot, spool
-from ibstatus.supervisor import acting, clocks, footing
-from ibstatus.supervisor.caring import Caring
+from ibstatus.model.fleet import Agent
+from ibstatus.project import config, home, paths, spool, supervisor_process
+from ibstatus.project.presence import Ground
+from ibstatus.state import snapshot, snapshot_fresh
+from ibstatus.supervisor import clocks, install_lock, schedule, tidy
+from ibstatus.supervisor.care import Caring
 from ibstatus.supervisor.log import Log
-from ibstatus.supervisor.publishing import Publisher
-from ibstatus.supervisor.rousing import Rousing
-from ibstatus.supervisor.watching import Watching
+from ibstatus.supervisor.publish import Publisher
+from ibstatus.supervisor.wake import Rousing
+from ibstatus.supervisor.watch_files import Watching
+from ibstatus.system import locks
 
 TROUBLE_PAUSE = 5.0
 LOOK_AGAIN = 1.0  # while something is held up by git or by another program
 DISPLACED_AFTER = (0.02, 1.0)
 TIDY_EVERY, LATELY = 5.0, 60.0
-PROVEN_AFTER, PROOFS = published.TICK * 1.5, 3  # what we or others wrote during a look, or just before it, is looked at
+PROVEN_AFTER, PROOFS = (
+    snapshot_fresh.TICK * 1.5,
+    3,
+)  # what we or others wrote during a look, or just before it, is looked at
 
 
 class Supervisor:
     """One a repository: it holds the lock for as long as it lives."""
 
-    def __init__(self, place: places.Place, lock: locks.Lock, log: Log, clock: Callable[[], Clock]) -> None:
+    def __init__(self, place: paths.Place, lock: locks.Lock, log: Log, clock: Callable[[], Clock]) -> None:
         self.place = place
         self.lock = lock
         self.log = log
@@ -41,12 +44,12 @@ class Supervisor:
         self.publisher = Publisher(place, log)
         self.rousing = Rousing(place, log)
         self.caring = Caring(place, log)
-        self.past = duties.Past()
-        self.package = footing.package_state()
+        self.past = schedule.Past()
+        self.package = install_lock.package_state()
         self.ground = Ground(place)
-        self.tidied, self.missed = duties.NEVER, set[str]()  # `missed`: who had gone without a word by then
+        self.tidied, self.missed = schedule.NEVER, set[str]()  # `missed`: who had gone without a word by then
         self.displaced: list[float] = []
-        self.cleaned = duties.NEVER
+        self.cleaned = schedule.NEVER
         self.up, self.ended = False, ""
         self.unproven = 0  # looks in a row after which nobody can know whether the snapshot is true
 
@@ -107,7 +110,7 @@ class Supervisor:
         self.log.complain("look", "")
         if not self.up and self.lock.is_mine():
             self.up = True
-            daemon.came_up(self.place)
+            supervisor_process.came_up(self.place)
         return wait
 
     def listen_to_signals(self, watching: Watching) -> None:
@@ -115,7 +118,7 @@ class Supervisor:
             self.ended = self.ended or signal.Signals(number).name
             threading.Thread(target=watching.wake).start()  # we may hold the very lock that waking takes
 
-        for number in daemon.ENDING:
+        for number in supervisor_process.ENDING:
             signal.signal(number, go)
 
     def look(self, *, at_once: bool = False) -> float:
@@ -126,18 +129,18 @@ class Supervisor:
             return 0.0
         seen, wanted, past = self.publisher.look(self.past, now)
         wanted = wanted._replace(needed=wanted.needed or self.caring.boarding.keeps)
-        due, self.past = duties.due(wanted, past, now)
+        due, self.past = schedule.due(wanted, past, now)
         if due.publish or not snapshot.is_there(self.place):
             self.publisher.publish(seen, now)
-            self.past = duties.done_publishing(self.past, wanted)
+            self.past = schedule.done_publishing(self.past, wanted)
         if (due.write or (at_once and wanted.node != self.past.shown)) and self.publisher.write_node(seen, now):
-            self.past = duties.done_writing(self.past, wanted, now)
+            self.past = schedule.done_writing(self.past, wanted, now)
             self.displaced = sorted([*self.displaced, *(self.clock().mono + after for after in DISPLACED_AFTER)])
         self.tidy(now)
         self.rousing.look(seen.agents, now.mono)
         self.care(seen.agents, now._replace(wall=self.clock().wall), due.slept)  # no notice is older than what it tells
         snapshot.touch(self.place, began)
-        self.unproven = self.unproven + 1 if published.is_behind(self.place, began / 1e9, time.time()) else 0
+        self.unproven = self.unproven + 1 if snapshot_fresh.is_behind(self.place, began / 1e9, time.time()) else 0
         if due.leave:
             self.ended = "nobody needs it"
         return self.pause(due, now)
@@ -151,7 +154,7 @@ class Supervisor:
         else:
             self.log.complain("caring", "")
 
-    def pause(self, due: duties.Due, now: Clock) -> float:
+    def pause(self, due: schedule.Due, now: Clock) -> float:
         interval = float(config.value(self.place, "status_node.update_interval"))
         held = [now.mono + LOOK_AGAIN] if self.publisher.held else []
         held += [self.tidied + TIDY_EVERY] if self.missed else []
@@ -166,12 +169,12 @@ class Supervisor:
         gone = self.gone_without_a_word(now)
         if now.mono - self.tidied >= (LOOK_AGAIN if self.is_cleaned(now) else TIDY_EVERY) or gone - self.missed:
             self.tidied, self.missed = now.mono, gone
-            said = acting.tidy(self.place, list(self.publisher.before.values()), now.wall)
+            said = tidy.tidy(self.place, list(self.publisher.before.values()), now.wall)
             self.log.complain("tidying", "; ".join(said))
             self.publisher.keeper.sync(now.wall)
         if self.displaced and now.mono >= self.displaced[0]:
             self.displaced = [at for at in self.displaced if at > now.mono]
-            for text in acting.look_at_displaced(self.place, now.wall):
+            for text in tidy.look_at_displaced(self.place, now.wall):
                 self.log.say(text)
 
     def gone_without_a_word(self, now: Clock) -> set[str]:
@@ -182,8 +185,8 @@ class Supervisor:
 
     def reason_to_go(self) -> str:
         if not self.ground.is_there():
-            return footing.GONE
-        if footing.package_state() != self.package:
+            return install_lock.GONE
+        if install_lock.package_state() != self.package:
             return "its own package has changed"
         return "" if self.lock.is_mine() else self.come_back()
 
@@ -191,13 +194,13 @@ class Supervisor:
         """`git clean` took our lock file: with a new one we go on, unless somebody else has it by now."""
         self.lock.release()
         if not self.ground.stays():
-            return footing.GONE
+            return install_lock.GONE
         home.enter(self.place)
         if not self.lock.try_take():
             return "the folder was cleaned away, and another supervisor was faster"
-        footing.sign(self.place, self.lock)
+        install_lock.sign(self.place, self.lock)
         self.past = self.past._replace(published=None)
-        self.cleaned, self.tidied = self.clock().mono, duties.NEVER
+        self.cleaned, self.tidied = self.clock().mono, schedule.NEVER
         return ""
 
     def is_cleaned(self, now: Clock) -> bool:
@@ -205,47 +208,45 @@ class Supervisor:
         return now.mono - self.cleaned < TIDY_EVERY
 
 
-def supervise(place: places.Place, clock: Callable[[], Clock] = clocks.now) -> str:
+def supervise(place: paths.Place, clock: Callable[[], Clock] = clocks.now) -> str:
     """Run the supervisor here, to its end. '' when another one runs already; otherwise why it ended."""
     home.enter(place)
-    lock = locks.Lock(place.lock(daemon.LOCK))
-    if not footing.taken(lock):
+    lock = locks.Lock(place.lock(supervisor_process.LOCK))
+    if not install_lock.taken(lock):
         return ""
-    log = Log(daemon.log_of(place))
+    log = Log(supervisor_process.log_of(place))
     try:
-        footing.sign(place, lock)
+        install_lock.sign(place, lock)
         log.say(f"Supervisor of {place.root} started, ib {ibstatus.__version__}, pid {os.getpid()}")
-        spool.note(place, acting.WRITER, time.time(), {"kind": "supervisor.started", "who": "supervisor"})
+        spool.note(place, tidy.WRITER, time.time(), {"kind": "supervisor.started", "who": "supervisor"})
         recover(place, log)
         why = Supervisor(place, lock, log, clock).run()
         log.say(f"Supervisor stopped: {why}")
-        if why != footing.GONE:
-            spool.note(
-                place, acting.WRITER, time.time(), {"kind": "supervisor.stopped", "who": "supervisor", "why": why}
-            )
+        if why != install_lock.GONE:
+            spool.note(place, tidy.WRITER, time.time(), {"kind": "supervisor.stopped", "who": "supervisor", "why": why})
         return why
     finally:
-        footing.unsign(place)
+        install_lock.unsign(place)
         lock.release()
 
 
-def recover(place: places.Place, log: Log) -> None:
+def recover(place: paths.Place, log: Log) -> None:
     try:
-        for text in acting.recover(place):
+        for text in tidy.recover(place):
             log.say(text)
     except (OSError, IbError) as error:
         log.say(f"What was left half done could not be completed: {error}")
 
 
-def once(place: places.Place) -> str | None:
+def once(place: paths.Place) -> str | None:
     """One look, published; returns why the node could not be, or ''. None: a supervisor runs, and does it by itself."""
     home.enter(place)
-    lock = locks.Lock(place.lock(daemon.LOCK))
-    if not footing.taken(lock):
+    lock = locks.Lock(place.lock(supervisor_process.LOCK))
+    if not install_lock.taken(lock):
         return None
     try:
-        footing.sign(place, lock)
-        log = Log(daemon.log_of(place))
+        install_lock.sign(place, lock)
+        log = Log(supervisor_process.log_of(place))
         recover(place, log)
         supervisor = Supervisor(place, lock, log, clocks.now)
         try:
@@ -254,9 +255,9 @@ def once(place: places.Place) -> str | None:
             supervisor.close()
         if supervisor.displaced:
             time.sleep(DISPLACED_AFTER[0])
-            acting.look_at_displaced(place, time.time())
+            tidy.look_at_displaced(place, time.time())
         held = "git is at work, or another program has CLAUDE.md open" if supervisor.publisher.held else ""
         return supervisor.publisher.keeper.why or held
     finally:
-        footing.unsign(place)
+        install_lock.unsign(place)
         lock.release()

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from ibstatus.ops.sight import text_of
-from ibstatus.rules.process_text import WATCH
+from ibstatus.state.look import text_of
+from ibstatus.system.process.classify import WATCH
 
 FIELDS = ("@ib_session", "pane_id", "window_activity", "pane_dead", "pane_pid", "session_name")
 LIST = 'list-panes -a -F "' + "\t".join(f"#{{{field}}}" for field in FIELDS) + '"'

@@ -3,8 +3,8 @@
 from typing import Any
 
 from ibstatus.board.port import Board
+from ibstatus.board.rules import validation as rules
 from ibstatus.model.board import Branch, Claimer, Event, Fence, NewTask, Task, Template
-from ibstatus.rules import board as rules
 
 ANY = Template()
 RUN_OUT = -1.0

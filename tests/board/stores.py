@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ibstatus.board import postgres
 from ibstatus.board.port import Board
-from ibstatus.board.sqlite import board as sqlite
+from ibstatus.board.sqlite import store as sqlite
 from tests.board import postgres_server
 
 

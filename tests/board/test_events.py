@@ -6,8 +6,8 @@ from collections.abc import Callable
 import msgspec
 
 from ibstatus.board.port import Board
+from ibstatus.board.rules import validation as rules
 from ibstatus.model.board import Branch, Event
-from ibstatus.rules import board as rules
 from tests.board.doing import BRANCH, RUN_OUT, add, claim, claim_it, finish, new, since, told
 
 ALWAYS = {"seq", "channel", "ts", "task_id", "project_id", "title"}

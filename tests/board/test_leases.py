@@ -3,9 +3,9 @@
 import pytest
 
 from ibstatus.board.port import Board
+from ibstatus.board.rules import validation as rules
 from ibstatus.errors import IbError
 from ibstatus.model.board import Claimer, Fence
-from ibstatus.rules import board as rules
 from tests.board.doing import ANY, RUN_OUT, add, claim, known, status, told
 
 

@@ -13,9 +13,9 @@ from psycopg import conninfo
 from ibstatus.board import postgres
 from ibstatus.board.port import Board
 from ibstatus.board.postgres.store import PostgresBoard
+from ibstatus.board.rules import validation as rules
 from ibstatus.errors import IbError
 from ibstatus.model.board import Claimer, Entry, Event, NewTask, Task
-from ibstatus.rules import board as rules
 from tests.board.doing import ANY, BRANCH, add, claim, claim_it, known, new, status, told
 from tests.board.postgres_server import SERVER
 from tests.children import Child

@@ -11,9 +11,9 @@ from psycopg import conninfo
 
 from ibstatus.board import postgres
 from ibstatus.board.port import Board, Gone
+from ibstatus.board.rules import validation as rules
 from ibstatus.errors import IbError, told
 from ibstatus.model.board import Claimer, Fence
-from ibstatus.rules import board as rules
 from tests.board.doing import ANY, add, claim, status
 from tests.board.following import Follower, Writer, cut_off
 from tests.board.postgres_server import SERVER, Server

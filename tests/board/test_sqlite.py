@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Gone
-from ibstatus.board.sqlite import opening
-from ibstatus.board.sqlite.board import SqliteBoard, open_board
-from ibstatus.board.sqlite.clock import Clock, boot_id
+from ibstatus.board.rules import validation as rules
+from ibstatus.board.sqlite import schema
 from ibstatus.board.sqlite.gate import Gate
+from ibstatus.board.sqlite.lease_clock import Clock, boot_id
+from ibstatus.board.sqlite.store import SqliteBoard, open_board
 from ibstatus.errors import IbError
 from ibstatus.model.board import Claimer, Fence
-from ibstatus.rules import board as rules
-from ibstatus.store import disk
+from ibstatus.system import disk
 from tests.board.doing import ANY, BRANCH, add, claim, finish, known, status, told
 from tests.children import Child
 from tests.conftest import PROJECT
@@ -229,7 +229,7 @@ def test_two_in_one_process_keep_their_locks_when_one_leaves(path: str) -> None:
     board, other = open_board(path), open_board(path)
     other.close()
 
-    program = f"from ibstatus.board.sqlite.board import open_board; open_board({path!r}).close()"
+    program = f"from ibstatus.board.sqlite.store import open_board; open_board({path!r}).close()"
     subprocess.run([sys.executable, "-c", program], check=True)
 
     assert os.path.exists(path + "-wal"), "somebody still has it open"
@@ -292,22 +292,22 @@ def test_a_board_that_went_another_way_is_refused(path: str) -> None:
 
 
 def test_a_migration_is_applied_whole_or_not_at_all(board: SqliteBoard) -> None:
-    ours = opening.migrations.of(opening.FOLDER)
-    bad = opening.migrations.read("002_bad.sql", b"CREATE TABLE more (a);\nCREATE TABLE more (a);\n")
+    ours = schema.migrations.of(schema.FOLDER)
+    bad = schema.migrations.read("002_bad.sql", b"CREATE TABLE more (a);\nCREATE TABLE more (a);\n")
 
     with pytest.raises(sqlite3.Error):
-        opening.bring_up(board.connection, [*ours, bad])
+        schema.bring_up(board.connection, [*ours, bad])
 
-    assert "more" not in opening.tables(board.connection)
-    good = opening.migrations.read("002_good.sql", b"CREATE TABLE more (a);\n")
-    opening.bring_up(board.connection, [*ours, good])
-    opening.bring_up(board.connection, [*ours, good])
-    assert list(opening.applied(board.connection)) == ["001_board.sql", "002_good.sql"]
+    assert "more" not in schema.tables(board.connection)
+    good = schema.migrations.read("002_good.sql", b"CREATE TABLE more (a);\n")
+    schema.bring_up(board.connection, [*ours, good])
+    schema.bring_up(board.connection, [*ours, good])
+    assert list(schema.applied(board.connection)) == ["001_board.sql", "002_good.sql"]
 
 
 def test_no_statement_of_the_schema_is_left_over() -> None:
-    for one in opening.migrations.of(opening.FOLDER):
-        assert "".join(opening.statements(one.sql)).strip() == one.sql.strip()
+    for one in schema.migrations.of(schema.FOLDER):
+        assert "".join(schema.statements(one.sql)).strip() == one.sql.strip()
 
 
 # what the schema keeps, whoever writes
@@ -540,7 +540,7 @@ def test_whatever_file_operation_fails_a_task_is_added_or_it_is_not(board: Sqlit
 
 def test_it_needs_no_more_than_the_standard_library_has() -> None:
     """The oldest SQLite that may be met knows what the schema and the statements use."""
-    assert sqlite3.sqlite_version_info >= opening.OLDEST
-    folder = Path(opening.FOLDER)
+    assert sqlite3.sqlite_version_info >= schema.OLDEST
+    folder = Path(schema.FOLDER)
     texts = "\n".join(path.read_text() for path in [*folder.glob("*.sql"), *folder.glob("*.py")])
     assert not re.search(r"\bRETURNING\b|\bSTRICT\b|->>", texts)

@@ -3,7 +3,7 @@
 import pytest
 
 from ibstatus.board.port import Board, Broken, Gone
-from ibstatus.board.steady import Steady
+from ibstatus.board.reconnect import Steady
 
 
 class Rung(Exception):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.board import postgres_server
 from tests.conftest import Done, run_ib
 
@@ -19,7 +19,7 @@ DSN = "IB_BOARD_DSN"
 class Faces:
     """`ib board …` in one repository; `env` names its board where that is a server."""
 
-    def __init__(self, place: places.Place, env: dict[str, str]) -> None:
+    def __init__(self, place: paths.Place, env: dict[str, str]) -> None:
         self.place = place
         self.env = env
 
@@ -91,7 +91,7 @@ class Process:
 
 
 @contextmanager
-def faces_of(place: places.Place, store: str) -> Iterator[Faces]:
+def faces_of(place: paths.Place, store: str) -> Iterator[Faces]:
     if store == "sqlite":
         yield Faces(place, {})
         return

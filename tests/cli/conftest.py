@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.board import postgres_server
 from tests.board.stores import STORES
 from tests.cli.board_faces import Faces, faces_of
@@ -17,12 +17,12 @@ def end_of_postgres() -> Iterator[None]:
 
 
 @pytest.fixture(params=STORES)
-def board(request: pytest.FixtureRequest, repo: places.Place) -> Iterator[Faces]:
+def board(request: pytest.FixtureRequest, repo: paths.Place) -> Iterator[Faces]:
     with faces_of(repo, request.param) as faces:
         yield faces
 
 
 @pytest.fixture
-def file_board(repo: places.Place) -> Faces:
+def file_board(repo: paths.Place) -> Faces:
     """Where the store makes no difference."""
     return Faces(repo, {})

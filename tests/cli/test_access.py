@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.conftest import PROJECT, Done, make_agent
 
 FIXTURES = PROJECT / "fixtures"
@@ -31,7 +31,7 @@ Ib = Callable[..., Done]
 @pytest.mark.parametrize(
     "args", [("config", "list"), ("messages",), ("listen", "--timeout", "0"), ("init",), ("wake", "check")]
 )
-def test_an_agent_is_told_what_to_do_instead(ib: Ib, repo: places.Place, args: tuple[str, ...]) -> None:
+def test_an_agent_is_told_what_to_do_instead(ib: Ib, repo: paths.Place, args: tuple[str, ...]) -> None:
     worktree = make_agent(repo, "w1", "boss")
 
     done = ib(*args, cwd=worktree)
@@ -42,27 +42,27 @@ def test_an_agent_is_told_what_to_do_instead(ib: Ib, repo: places.Place, args: t
 
 
 @pytest.mark.parametrize("args", [("list",), ("ls",), ("status",), ("questions",), ("events",), ("log", "-q", "hi")])
-def test_an_agent_goes_on_with_its_own(ib: Ib, repo: places.Place, args: tuple[str, ...]) -> None:
+def test_an_agent_goes_on_with_its_own(ib: Ib, repo: paths.Place, args: tuple[str, ...]) -> None:
     worktree = make_agent(repo, "w1", "boss")
 
     assert ib(*args, cwd=worktree).code == 0
 
 
 @pytest.mark.parametrize("args", [("--help",), ("--version",), ("config", "--help"), ("uninstall", "-h")])
-def test_help_is_for_all(ib: Ib, repo: places.Place, args: tuple[str, ...]) -> None:
+def test_help_is_for_all(ib: Ib, repo: paths.Place, args: tuple[str, ...]) -> None:
     done = ib(*args, cwd=make_agent(repo, "w1", "boss"))
 
     assert (done.code, done.err) == (0, "")
 
 
-def test_unknown_stays_unknown(ib: Ib, repo: places.Place) -> None:
+def test_unknown_stays_unknown(ib: Ib, repo: paths.Place) -> None:
     done = ib("frobnicate", cwd=make_agent(repo, "w1", "boss"))
 
     assert done.code == 2
     assert "There is no command 'frobnicate'" in done.err
 
 
-def test_below_the_worktree_is_inside_and_beside_it_is_not(ib: Ib, repo: places.Place) -> None:
+def test_below_the_worktree_is_inside_and_beside_it_is_not(ib: Ib, repo: paths.Place) -> None:
     worktree = make_agent(repo, "w1", "boss")
     (worktree / "src").mkdir()
     beside = worktree.parent / "report"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import fleet
-from ibstatus.rules import tool_rules
-from ibstatus.store.states import States
+from ibstatus.claude.hooks import tool_rules
+from ibstatus.state import fleet
+from ibstatus.state.hook_history import States
 from tests.until import until
 
 pytestmark = pytest.mark.usefixtures("fake_claude")

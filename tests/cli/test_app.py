@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from syrupy.assertion import SnapshotAssertion
 
 import ibstatus
-from ibstatus.cli import app
+from ibstatus.cli import app, plain
 from ibstatus.errors import IbError, refused, told
-from ibstatus.rules import plain
-from ibstatus.store import home, places, spool
+from ibstatus.project import home, paths, spool
 from tests.conftest import Done, git, make_agent
 
 Ib = Callable[..., Done]
@@ -92,11 +91,11 @@ def test_a_refusal_of_the_system_names_file_and_way_out() -> None:
     )
 
 
-def test_a_bug_of_ours_leaves_a_report(repo: places.Place, ib: Ib) -> None:
+def test_a_bug_of_ours_leaves_a_report(repo: paths.Place, ib: Ib) -> None:
     """The command's module is made unimportable: that is as good a bug as any."""
     ib("notify", "x")
     program = (
-        "import sys; sys.modules['ibstatus.ops.history'] = None\n"
+        "import sys; sys.modules['ibstatus.mail.trace'] = None\n"
         "from ibstatus.cli import app; sys.exit(app.main(['events']))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=repo.root, capture_output=True, text=True, check=False)
@@ -108,7 +107,7 @@ def test_a_bug_of_ours_leaves_a_report(repo: places.Place, ib: Ib) -> None:
     assert "Traceback" in report.read_text()
 
 
-def test_a_closed_pipe_ends_quietly(repo: places.Place, ib: Ib) -> None:
+def test_a_closed_pipe_ends_quietly(repo: paths.Place, ib: Ib) -> None:
     home.enter(repo)
     for number in range(2000):  # more than a pipe holds
         spool.note(repo, "cli", float(number), {"kind": "message.queued", "who": "a", "id": f"n-{number}"})
@@ -121,7 +120,7 @@ def test_a_closed_pipe_ends_quietly(repo: places.Place, ib: Ib) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_console_script_is_the_same_program(repo: places.Place) -> None:
+def test_the_console_script_is_the_same_program(repo: paths.Place) -> None:
     script = Path(sys.executable).with_name("ib")
     done = subprocess.run([script, "--version"], cwd=repo.root, capture_output=True, text=True, check=True)
 
@@ -154,13 +153,13 @@ def run_in_shell(command: str, cwd: str) -> subprocess.CompletedProcess[str]:
     "command", ["notify x", "send user-claude x", "messages", "doctor --json", "--help", "config list"]
 )
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
-def test_closed_streams_stop_nothing(repo: places.Place, command: str, closed: str) -> None:
+def test_closed_streams_stop_nothing(repo: paths.Place, command: str, closed: str) -> None:
     done = run_in_shell(f"IB {command} {closed}", repo.root)
 
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_listener_without_stdout_swallows_nothing(repo: places.Place, ib: Ib) -> None:
+def test_a_listener_without_stdout_swallows_nothing(repo: paths.Place, ib: Ib) -> None:
     ib("notify", "kept")
     done = run_in_shell("IB listen --timeout 0 >&-", repo.root)
 
@@ -172,7 +171,7 @@ def test_a_listener_without_stdout_swallows_nothing(repo: places.Place, ib: Ib) 
 
 @pytest.mark.parametrize("command", ["send user-claude x", "log --id a x", "--help", "--version", "events"])
 def test_a_reader_that_closed_its_end_is_no_failure(
-    repo: places.Place, agent: Callable[..., Path], command: str
+    repo: paths.Place, agent: Callable[..., Path], command: str
 ) -> None:
     agent(repo, "a")
     reader, writer = os.pipe()
@@ -191,7 +190,7 @@ def test_settings_of_the_user_outside_of_a_repository(tmp_path: Path) -> None:
     assert run_ib("config", "list", cwd=tmp_path).code == 1
 
 
-def test_a_file_where_the_folder_should_be(repo: places.Place, ib: Ib) -> None:
+def test_a_file_where_the_folder_should_be(repo: paths.Place, ib: Ib) -> None:
     Path(repo.home).write_text("")
     done = ib("notify", "x")
     looked = ib("doctor")
@@ -200,7 +199,7 @@ def test_a_file_where_the_folder_should_be(repo: places.Place, ib: Ib) -> None:
     assert "is a file, not a folder" in looked.out
 
 
-def test_a_reader_that_goes_away_ends_nothing_half_way(repo: places.Place, tmp_path: Path) -> None:
+def test_a_reader_that_goes_away_ends_nothing_half_way(repo: paths.Place, tmp_path: Path) -> None:
     """Progress is told before the work is done: `2>&1 | head -1` must not stop it in between."""
     make_agent(repo, "w1")
     (Path(repo.agent_dir("w1"), "repo") / "new").write_text("x")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from ibstatus.board.rules import text
+from ibstatus.board.rules import validation as rule
 from ibstatus.model.board import NewTask, Task
-from ibstatus.rules import board as rule
-from ibstatus.rules import board_text
-from ibstatus.store import home, places
+from ibstatus.project import home, paths
 from tests.board.doing import claim_it, finish, new
 from tests.cli.board_faces import Faces
 from tests.conftest import Done, run_ib
@@ -167,7 +167,7 @@ def test_the_tree_shows_who_waits_for_whom(board: Faces) -> None:
     assert [one["id"] for one in board.json("tree")] == [a, b, c, d, e]
 
 
-def test_a_chain_longer_than_the_stack_is_a_tree(repo: places.Place, file_board: Faces) -> None:
+def test_a_chain_longer_than_the_stack_is_a_tree(repo: paths.Place, file_board: Faces) -> None:
     kept = opened(repo)
     for number in range(1500):
         kept.add(NewTask(f"t{number}", "T", after=(f"t{number - 1}",) if number else ()))
@@ -223,7 +223,7 @@ def test_show_has_everything(board: Faces) -> None:
     assert (told["body"], told["test"], told["merge"]) == ("All\nof it", "make check", None)
 
 
-def test_the_prompt_of_a_task(repo: places.Place, snapshot: SnapshotAssertion) -> None:
+def test_the_prompt_of_a_task(repo: paths.Place, snapshot: SnapshotAssertion) -> None:
     """With text of others that tries to be more than data."""
     kept = opened(repo)
     kept.add(new("before", title="Before"))
@@ -361,7 +361,7 @@ def test_a_file_that_cannot_be_read(file_board: Faces) -> None:
     assert file_board.json("list") == []
 
 
-def test_up_makes_it_and_says_what_it_did(repo: places.Place, file_board: Faces) -> None:
+def test_up_makes_it_and_says_what_it_did(repo: paths.Place, file_board: Faces) -> None:
     assert file_board("up").out == "Applied: 001_board.sql\n"
     assert file_board("migrate").out == "The board is up to date.\n"
     assert file_board.json("up") == {"applied": []}
@@ -372,7 +372,7 @@ def test_up_makes_it_and_says_what_it_did(repo: places.Place, file_board: Faces)
 
 @pytest.mark.parametrize("kind", ["folder", "link"])
 def test_what_stands_in_the_place_of_its_name_is_left_there(
-    repo: places.Place, file_board: Faces, tmp_path: Path, kind: str
+    repo: paths.Place, file_board: Faces, tmp_path: Path, kind: str
 ) -> None:
     home.enter(repo)
     there, theirs = Path(repo.home, "board.db"), tmp_path / "theirs.db"
@@ -389,7 +389,7 @@ def test_what_stands_in_the_place_of_its_name_is_left_there(
     assert Path(repo.board).is_file()
 
 
-def test_completion_offers_ids_and_makes_no_board(repo: places.Place, file_board: Faces) -> None:
+def test_completion_offers_ids_and_makes_no_board(repo: paths.Place, file_board: Faces) -> None:
     def offered(words: str) -> str:
         env = {"_IB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         done = run_ib(cwd=repo.root, env=env)
@@ -404,7 +404,7 @@ def test_completion_offers_ids_and_makes_no_board(repo: places.Place, file_board
     assert id in offered("ib new-agent --task ")
 
 
-def test_status_has_the_board(repo: places.Place, board: Faces, ib: Callable[..., Done]) -> None:
+def test_status_has_the_board(repo: paths.Place, board: Faces, ib: Callable[..., Done]) -> None:
     before = ib("status")
     assert "Board" not in before.out
     id = board.add("One")
@@ -420,7 +420,7 @@ def test_status_has_the_board(repo: places.Place, board: Faces, ib: Callable[...
 
 
 def test_a_listing_is_cut_where_a_title_is_long() -> None:
-    shown = board_text.rows([opened_task("t" * 200)])
+    shown = text.rows([opened_task("t" * 200)])
 
     assert shown.endswith("t" * 59 + "…")
 

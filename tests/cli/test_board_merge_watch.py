@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.queuework import opened, queue, side
 from tests.until import until
 
 
 @pytest.fixture
-def board(repo: places.Place) -> Iterator[Board]:
+def board(repo: paths.Place) -> Iterator[Board]:
     found = opened(repo)
     yield found
     found.close()
 
 
 @pytest.mark.parametrize("words", [[], ["--json"]])
-def test_what_became_of_each_is_told(repo: places.Place, board: Board, tmp_path: Path, words: list[str]) -> None:
+def test_what_became_of_each_is_told(repo: paths.Place, board: Board, tmp_path: Path, words: list[str]) -> None:
     for name in ("a", "b"):
         side(repo, name, "same.txt", f"{name}\n")
         queue(repo, board, name)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.board import postgres_server
 from tests.board.doing import RUN_OUT, claim
 from tests.cli.board_faces import DSN, Faces, Process
@@ -62,7 +62,7 @@ class TestWatch:
 
         assert watch.loses_its_reader() == (0, "Watching what comes after 0.\n")
 
-    def test_it_ends_with_a_reader_that_does_not_read(self, file_board: Faces, repo: places.Place) -> None:
+    def test_it_ends_with_a_reader_that_does_not_read(self, file_board: Faces, repo: paths.Place) -> None:
         """More than a pipe holds waits to be written; not even half a line comes of it."""
         kept = opened(repo)
         for number in range(60):
@@ -124,7 +124,7 @@ class TestWatch:
         assert (done.code, done.out) == (1, "")
         assert "--since 77 is ahead of the board" in done.err
 
-    def test_a_file_that_was_taken_away_is_begun_anew(self, repo: places.Place, file_board: Faces) -> None:
+    def test_a_file_that_was_taken_away_is_begun_anew(self, repo: paths.Place, file_board: Faces) -> None:
         file_board.add("One")
         watch = file_board.began("watch")
         watch.hears(WATCHING)
@@ -138,7 +138,7 @@ class TestWatch:
         assert "made anew" in err
 
     def test_a_lease_that_runs_out_is_told_where_nobody_else_looks(
-        self, repo: places.Place, file_board: Faces, monkeypatch: pytest.MonkeyPatch
+        self, repo: paths.Place, file_board: Faces, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         file_board.add("One")
         kept = opened(repo)
@@ -154,7 +154,7 @@ class TestWatch:
 WRITER = """
 import sys
 from ibstatus.board import opening
-from ibstatus.store import places
+from ibstatus.project import paths as places
 from tests.board.doing import new
 board = opening.opened(places.find(sys.argv[1]))
 for number in range(70):
@@ -224,7 +224,7 @@ class TestClaim:
 
         assert board.status(id) == "ready"
 
-    def test_a_second_signal_ends_one_that_cannot_tell(self, repo: places.Place, file_board: Faces) -> None:
+    def test_a_second_signal_ends_one_that_cannot_tell(self, repo: paths.Place, file_board: Faces) -> None:
         """Its pipe is full and nobody reads: it holds a task that nobody has heard of."""
         id = file_board.add("One")
         reader, writer = os.pipe()
@@ -247,12 +247,12 @@ class TestServer:
     """PostgreSQL goes away and comes back."""
 
     @pytest.fixture
-    def faces(self, repo: places.Place) -> Iterator[Faces]:
+    def faces(self, repo: paths.Place) -> Iterator[Faces]:
         with postgres_server.SERVER.fresh() as dsn:
             yield Faces(repo, {DSN: dsn})
 
     @pytest.fixture
-    def own(self, repo: places.Place) -> Iterator[tuple[postgres_server.Server, Faces]]:
+    def own(self, repo: paths.Place) -> Iterator[tuple[postgres_server.Server, Faces]]:
         """A server of its own, that can be stopped."""
         if postgres_server.GIVEN:
             pytest.skip("a server that was given is not stopped")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.cli.board_faces import DSN, Faces
 from tests.conftest import Done, git, make_agent, run_ib
 from tests.gitwork import commit
@@ -65,7 +65,7 @@ def test_who_is_done_is_given_the_next_one(board: Faces) -> None:
     assert board("done", second, "--next", "--agent", "you").code == 1
 
 
-def test_a_branch_that_is_handed_in_and_the_next_one(board: Faces, repo: places.Place) -> None:
+def test_a_branch_that_is_handed_in_and_the_next_one(board: Faces, repo: paths.Place) -> None:
     first, second = board.add("First"), board.add("Second")
     third = board.add("Third", "--after", first, "--priority", "9")
     board.json("claim", "--agent", "me")
@@ -181,7 +181,7 @@ def test_failures_are_counted_and_said(board: Faces) -> None:
     assert board("retry", id).out == f"Back, ready: {id}\n"
 
 
-def test_a_branch_is_handed_to_the_queue(repo: places.Place, board: Faces) -> None:
+def test_a_branch_is_handed_to_the_queue(repo: paths.Place, board: Faces) -> None:
     git(repo.root, "branch", "side")
     id = board.add("One", "--test", "true")
     next_one = board.add("Next", "--after", id)
@@ -211,7 +211,7 @@ def test_a_branch_is_handed_to_the_queue(repo: places.Place, board: Faces) -> No
 
 
 def test_without_a_word_it_goes_into_what_is_checked_out_where_one_stands(
-    repo: places.Place, board: Faces, tmp_path: Path
+    repo: paths.Place, board: Faces, tmp_path: Path
 ) -> None:
     git(repo.root, "branch", "side")
     here = tmp_path / "here"
@@ -223,7 +223,7 @@ def test_without_a_word_it_goes_into_what_is_checked_out_where_one_stands(
         assert board.json("merge", "list")[-1]["base"] == base
 
 
-def test_a_copy_of_a_repository_does_not_merge_for_it(repo: places.Place, board: Faces, tmp_path: Path) -> None:
+def test_a_copy_of_a_repository_does_not_merge_for_it(repo: paths.Place, board: Faces, tmp_path: Path) -> None:
     """It has a name of its own by then, also where both see one board. A board in a file was copied with it."""
     git(repo.root, "checkout", "-q", "-b", "side")
     commit(repo.root, "new.txt", "new\n")
@@ -243,7 +243,7 @@ def test_a_copy_of_a_repository_does_not_merge_for_it(repo: places.Place, board:
     assert Path(repo.root, "new.txt").exists()
 
 
-def test_a_branch_that_comes_too_late_is_not_said_to_be_queued(repo: places.Place, board: Faces) -> None:
+def test_a_branch_that_comes_too_late_is_not_said_to_be_queued(repo: paths.Place, board: Faces) -> None:
     for name in ("side", "other"):
         git(repo.root, "branch", name)
     id = board.add("One")
@@ -258,7 +258,7 @@ def test_a_branch_that_comes_too_late_is_not_said_to_be_queued(repo: places.Plac
     assert [entry["branch"] for entry in board.json("merge", "list")] == ["side"]
 
 
-def test_the_queue_is_merged_and_told(repo: places.Place, board: Faces) -> None:
+def test_the_queue_is_merged_and_told(repo: paths.Place, board: Faces) -> None:
     git(repo.root, "checkout", "-q", "-b", "side")
     commit(repo.root, "new.txt", "new\n")
     git(repo.root, "checkout", "-q", "main")
@@ -274,7 +274,7 @@ def test_the_queue_is_merged_and_told(repo: places.Place, board: Faces) -> None:
     assert board.json("merge") == []
 
 
-def test_what_could_not_be_merged_is_told_with_what_to_type(repo: places.Place, board: Faces, ib: Ib) -> None:
+def test_what_could_not_be_merged_is_told_with_what_to_type(repo: paths.Place, board: Faces, ib: Ib) -> None:
     for name, test in (("one", ""), ("two", ""), ("three", "echo oh no; exit 3")):
         git(repo.root, "checkout", "-q", "-b", name, "main~0" if name == "one" else "one~1")
         commit(repo.root, "third.txt" if test else "new.txt", f"{name}\n")
@@ -307,7 +307,7 @@ def test_what_could_not_be_merged_is_told_with_what_to_type(repo: places.Place, 
     )
 
 
-def test_whose_task_is_taken_back_may_still_be_at_work(repo: places.Place, board: Faces) -> None:
+def test_whose_task_is_taken_back_may_still_be_at_work(repo: paths.Place, board: Faces) -> None:
     make_agent(repo, "w")
     of_agent, of_other = board.add("One"), board.add("Two")
     board.json("claim", of_agent, "--agent", "w")
@@ -321,7 +321,7 @@ class TestAgents:
     """An agent speaks for itself alone, and decides nothing."""
 
     @pytest.fixture
-    def worktree(self, repo: places.Place) -> Path:
+    def worktree(self, repo: paths.Place) -> Path:
         return make_agent(repo, "w1")
 
     def test_it_works_in_its_own_name(self, board: Faces, worktree: Path) -> None:
@@ -354,7 +354,7 @@ class TestAgents:
         assert (done.code, done.out) == (1, "")
         assert f"An agent cannot run ib board {words.split()[0]}" in done.err
 
-    def test_its_own_branch_goes_along(self, repo: places.Place, board: Faces, worktree: Path) -> None:
+    def test_its_own_branch_goes_along(self, repo: paths.Place, board: Faces, worktree: Path) -> None:
         first, second = board.add("One"), board.add("Two")
         board("claim", "--count", "2", cwd=worktree, env=AS_CLAUDE)
         assert board("done", first, cwd=worktree, env=AS_CLAUDE).err == "", "no commit, nothing to merge"
@@ -365,7 +365,7 @@ class TestAgents:
         assert [entry["branch"] for entry in board.json("merge", "list")] == ["agent/w1"]
 
     def test_it_hands_in_no_branch_of_an_agent_on_whom_it_may_not_act(
-        self, repo: places.Place, board: Faces, worktree: Path
+        self, repo: paths.Place, board: Faces, worktree: Path
     ) -> None:
         """The queue would close that one."""
         commit(make_agent(repo, "w2"), "theirs.txt", "theirs\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.conftest import PROJECT, Done
 
 Ib = Callable[..., Done]
@@ -65,12 +65,12 @@ class TestCompletion:
         script.write_text(ib("completion", name).out)
         assert subprocess.run([name, "-n", str(script)], check=False).returncode == 0
 
-    def test_commands_in_bash(self, repo: places.Place, shell: Callable[..., list[str]]) -> None:
+    def test_commands_in_bash(self, repo: paths.Place, shell: Callable[..., list[str]]) -> None:
         assert shell("ib un", repo.root) == ["undo", "uninstall"]
         assert "acknowledge" in shell("ib ", repo.root)
         assert shell("ib doctor --js", repo.root) == ["--json"]
 
-    def test_ids_of_a_hot_command_in_bash(self, repo: places.Place, ib: Ib, shell: Callable[..., list[str]]) -> None:
+    def test_ids_of_a_hot_command_in_bash(self, repo: paths.Place, ib: Ib, shell: Callable[..., list[str]]) -> None:
         assert ib("send", "user-claude", "? one").code == 0
         (item,) = json.loads(Path(repo.messages).read_text())
         assert shell("ib acknowledge ms", repo.root) == [item["id"]]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import config, hooks, title_hooks
-from ibstatus.rules import hook_settings, identity, settings
-from ibstatus.store import client_settings, places
+from ibstatus.claude.hooks import events, settings_file
+from ibstatus.project import identity, paths, settings
+from ibstatus.setup import config, hooks, title_hooks
 from tests.conftest import Done
 from tests.store.test_races import Child
 
@@ -26,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def file(repo: places.Place) -> Path:
+def file(repo: paths.Place) -> Path:
     return Path(repo.root) / ".ittybitty.json"
 
 
@@ -213,7 +213,7 @@ def test_the_proof_command(ib: Ib, file: Path) -> None:
 
 
 def test_an_agent_neither_sees_nor_changes_it(
-    ib: Ib, repo: places.Place, agent: Callable[..., Path], file: Path
+    ib: Ib, repo: paths.Place, agent: Callable[..., Path], file: Path
 ) -> None:
     tree = agent(repo, "worker-a")
     file.write_text('{"maxAgents": 3}')
@@ -288,12 +288,12 @@ class TestTitles:
     USERS = '{\r\n\t"hooks": { "Stop": [ {"hooks":[{"type":"command","command":"x"}]} ], "SessionEnd": [] }\r\n}'
 
     @pytest.fixture
-    def hooks_file(self, repo: places.Place) -> Path:
-        return Path(client_settings.path_of(repo))
+    def hooks_file(self, repo: paths.Place) -> Path:
+        return Path(settings_file.path_of(repo))
 
     def events(self, hooks_file: Path) -> set[str]:
-        mine = hook_settings.ours(json.loads(hooks_file.read_text()))
-        return {one.event for one in mine if one.hook == hook_settings.TITLES}
+        mine = events.ours(json.loads(hooks_file.read_text()))
+        return {one.event for one in mine if one.hook == events.TITLES}
 
     def test_installed_hooks_follow_and_every_byte_comes_back(self, ib: Ib, hooks_file: Path) -> None:
         hooks_file.parent.mkdir()
@@ -304,7 +304,7 @@ class TestTitles:
             done = ib("config", "set", self.KEY, mode)
             assert done == Done(0, f"Set {self.KEY} = {mode}\n", f"The hooks in {hooks_file} follow it\n")
             assert ib("hooks", "status").out == "installed\n"
-            assert self.events(hooks_file) == {*hook_settings.TITLE_EVENTS[mode]}
+            assert self.events(hooks_file) == {*events.TITLE_EVENTS[mode]}
             assert ib("config", "set", self.KEY, mode) == Done(0, f"Set {self.KEY} = {mode}\n", "")
         assert hooks_file.read_bytes() == stop_only
         ib("config", "set", self.KEY, "real-time")
@@ -326,14 +326,14 @@ class TestTitles:
         assert "follow it" in ib("config", "set", self.KEY, "real-time").err
 
         assert "CwdChanged" not in json.loads(hooks_file.read_text())["hooks"]
-        assert self.events(hooks_file) == {*hook_settings.TITLE_EVENTS["real-time"]}
+        assert self.events(hooks_file) == {*events.TITLE_EVENTS["real-time"]}
         assert ib("hooks", "status").out == "partial\n"
 
     def test_for_all_repositories(self, ib: Ib, hooks_file: Path, tmp_path: Path) -> None:
         ib("hooks", "install")
         done = ib("config", "set", "-g", self.KEY, "real-time")
         assert done.err == f"The hooks in {hooks_file} follow it; in other repositories: ib hooks install\n"
-        assert self.events(hooks_file) == {*hook_settings.TITLE_EVENTS["real-time"]}
+        assert self.events(hooks_file) == {*events.TITLE_EVENTS["real-time"]}
         assert ib("config", "set", self.KEY, "off").err == f"The hooks in {hooks_file} follow it\n"
 
         done = ib("config", "unset", "-g", self.KEY)
@@ -342,7 +342,7 @@ class TestTitles:
         done = ib("config", "--global", "set", self.KEY, "off", cwd=tmp_path)
         assert (done.code, done.err) == (0, "In a repository with hooks, they follow it by: ib hooks install\n")
 
-    def test_without_hooks_it_says_what_to_do(self, ib: Ib, repo: places.Place, hooks_file: Path, home: Path) -> None:
+    def test_without_hooks_it_says_what_to_do(self, ib: Ib, repo: paths.Place, hooks_file: Path, home: Path) -> None:
         for mode in ("real-time", "stop-only"):
             done = ib("config", "set", self.KEY, mode)
             assert (done.code, done.err) == (0, "No title changes before hooks are installed: ib hooks install\n")
@@ -374,16 +374,16 @@ class TestTitles:
         assert ib("config", "get", self.KEY).out == "real-time\n"
         assert hooks_file.read_bytes() == before
 
-    def test_of_many_changes_at_once_the_last_one_counts(self, ib: Ib, repo: places.Place, hooks_file: Path) -> None:
+    def test_of_many_changes_at_once_the_last_one_counts(self, ib: Ib, repo: paths.Place, hooks_file: Path) -> None:
         hooks.install(repo, self.PERSON)
 
         def change(mode: str) -> str:
             config.set_value(repo, self.PERSON, self.KEY, mode, False)
             return title_hooks.follow(repo, False)
 
-        children = [Child(partial(change, mode)) for mode in (*hook_settings.TITLE_EVENTS, *hook_settings.TITLE_EVENTS)]
+        children = [Child(partial(change, mode)) for mode in (*events.TITLE_EVENTS, *events.TITLE_EVENTS)]
         assert {child.result() for child in children} <= {f"The hooks in {hooks_file} follow it", ""}
 
         assert ib("hooks", "status").out == "installed\n"
         mode = ib("config", "get", self.KEY).out.strip()
-        assert self.events(hooks_file) == {*hook_settings.TITLE_EVENTS[mode]}
+        assert self.events(hooks_file) == {*events.TITLE_EVENTS[mode]}

@@ -3,12 +3,12 @@
 import subprocess
 from pathlib import Path
 
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.cli.board_faces import Faces
 from tests.conftest import make_agent, run_ib
 
 
-def test_who_is_killed_in_a_copy_leaves_the_others_task_alone(board: Faces, repo: places.Place) -> None:
+def test_who_is_killed_in_a_copy_leaves_the_others_task_alone(board: Faces, repo: paths.Place) -> None:
     assert run_ib("init", cwd=repo.root).code == 0
     id = board.add("Work")
     worktree = make_agent(repo, "a1")
@@ -22,6 +22,6 @@ def test_who_is_killed_in_a_copy_leaves_the_others_task_alone(board: Faces, repo
     assert done.code == 0, done.err
     assert board.status(id) == "claimed"
     if not board.env:
-        assert Faces(places.find(str(copy)), {}).status(id) == "ready"
+        assert Faces(paths.find(str(copy)), {}).status(id) == "ready"
     assert run_ib("kill", "a1", "--force", cwd=repo.root, env=board.env).code == 0
     assert board.status(id) == "ready"

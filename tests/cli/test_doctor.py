@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 import ibstatus
-from ibstatus.model import words
+from ibstatus.model import constants
 from ibstatus.model.board import Branch
-from ibstatus.model.records import Finding
-from ibstatus.rules import health
-from ibstatus.store import exclude, fleet, home, locks, places
+from ibstatus.model.fleet import Finding
+from ibstatus.project import fleet, git_exclude, home, paths
+from ibstatus.project.rules import findings as health
+from ibstatus.system import locks
 from tests.board import doing, postgres_server
 from tests.conftest import Done, git, make_repo
 from tests.queuework import opened
@@ -57,7 +58,7 @@ def look(ib: Ib, program: dict[str, str]) -> Callable[..., Done]:
     return run
 
 
-def test_a_healthy_repository(repo: places.Place, ib: Ib, look: Ib, program: dict[str, str]) -> None:
+def test_a_healthy_repository(repo: paths.Place, ib: Ib, look: Ib, program: dict[str, str]) -> None:
     assert ib("init").code == 0
     assert ib("send", "user-claude", "? one").code == 0
     assert ib("listen", "--timeout", "0").code == 0
@@ -73,7 +74,7 @@ def test_a_healthy_repository(repo: places.Place, ib: Ib, look: Ib, program: dic
     assert all(line.startswith(("ok   ", "note ", "warn ", "fail ", " " * 18 + "→ ")) for line in shown)
 
 
-def test_it_changes_nothing(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_it_changes_nothing(repo: paths.Place, ib: Ib, look: Ib) -> None:
     look()
     assert not Path(repo.home).exists()
     assert ib("send", "user-claude", "? one").code == 0
@@ -121,11 +122,11 @@ def test_the_kind_of_repository(tmp_path: Path, look: Ib, layout: Callable[[Path
     assert findings(look(cwd=layout(tmp_path / "here").cwd), "repository")[0]["text"].startswith(kind + ";")
 
 
-def test_an_agents_worktree(repo: places.Place, look: Ib, agent: Agent) -> None:
+def test_an_agents_worktree(repo: paths.Place, look: Ib, agent: Agent) -> None:
     assert "the worktree of agent worker-a" in findings(look(cwd=agent(repo, "worker-a")), "repository")[0]["text"]
 
 
-def test_the_environment_of_a_git_hook_does_not_confuse(repo: places.Place, look: Ib, tmp_path: Path) -> None:
+def test_the_environment_of_a_git_hook_does_not_confuse(repo: paths.Place, look: Ib, tmp_path: Path) -> None:
     other = make_repo(tmp_path / "other")
     done = look(env={"GIT_DIR": other.common, "GIT_WORK_TREE": other.root})
     assert levels(done, "repository") == ["ok"]
@@ -153,7 +154,7 @@ def test_no_ib_no_git_no_tmux(look: Ib, tmp_path: Path) -> None:
     assert done.code == 1
 
 
-def test_folder_open_to_others(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_folder_open_to_others(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("send", "user-claude", "one").code == 0
     os.chmod(repo.messages, 0o644)
     assert levels(look(), "permissions") == ["ok"]  # the folder itself is closed
@@ -165,14 +166,14 @@ def test_folder_open_to_others(repo: places.Place, ib: Ib, look: Ib) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-def test_files_of_somebody_else(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_files_of_somebody_else(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("init").code == 0
     os.chown(repo.version, 65534, 65534)
     assert "belongs to uid 65534" in findings(look(), "permissions")[0]["text"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_a_folder_that_cannot_be_written(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("init").code == 0
     os.chmod(repo.home, 0o500)
     try:
@@ -182,7 +183,7 @@ def test_a_folder_that_cannot_be_written(repo: places.Place, ib: Ib, look: Ib) -
     assert (done.code, levels(done, "writable")) == (1, ["fail"])
 
 
-def test_repo_id(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_repo_id(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("init").code == 0
     Path(repo.safe, "repo-id").write_text("00000000\n")
     assert levels(look(), "repo-id") == ["warn"]
@@ -192,14 +193,14 @@ def test_repo_id(repo: places.Place, ib: Ib, look: Ib) -> None:
     assert levels(look(), "repo-id") == ["ok"]
 
 
-def test_a_newer_format(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_a_newer_format(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("init").code == 0
     Path(repo.version).write_text("99\n")
     done = look()
     assert (done.code, levels(done, "folder")) == (1, ["fail"])
 
 
-def test_an_older_tool_and_a_cleaned_folder(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_an_older_tool_and_a_cleaned_folder(repo: paths.Place, ib: Ib, look: Ib) -> None:
     Path(repo.home).mkdir(mode=0o700)
     assert levels(look(), "folder") == ["note"]
     assert ib("init").code == 0
@@ -207,7 +208,7 @@ def test_an_older_tool_and_a_cleaned_folder(repo: places.Place, ib: Ib, look: Ib
     assert "its safety copy brings it back" in findings(look(), "folder")[0]["text"]
 
 
-def test_symlinks(repo: places.Place, ib: Ib, look: Ib, tmp_path: Path) -> None:
+def test_symlinks(repo: paths.Place, ib: Ib, look: Ib, tmp_path: Path) -> None:
     assert ib("init").code == 0
     os.rename(repo.home, tmp_path / "elsewhere")
     os.symlink(tmp_path / "elsewhere", repo.home)
@@ -217,10 +218,10 @@ def test_symlinks(repo: places.Place, ib: Ib, look: Ib, tmp_path: Path) -> None:
     assert (done.code, levels(done, "folder")) == (1, ["fail"])
 
 
-def test_kept_out_of_git(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_kept_out_of_git(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("init").code == 0
     assert levels(look(), "git-ignore") == ["ok"]
-    Path(exclude.path_of(repo)).write_text("")
+    Path(git_exclude.path_of(repo)).write_text("")
     assert levels(look(), "git-ignore") == ["warn"]
     git(repo.root, "add", "-f", ".ittybitty/version")
     done = look()
@@ -230,7 +231,7 @@ def test_kept_out_of_git(repo: places.Place, ib: Ib, look: Ib) -> None:
     assert levels(look(), "git-ignore") == ["ok"]
 
 
-def test_safety_copies(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_safety_copies(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("send", "user-claude", "? one").code == 0
     assert ib("listen", "--timeout", "0").code == 0
     assert levels(look(), "copies") == ["ok"]
@@ -243,7 +244,7 @@ def test_safety_copies(repo: places.Place, ib: Ib, look: Ib) -> None:
     assert levels(look(), "copies") == ["ok"]
 
 
-def test_broken_mail(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_broken_mail(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("send", "user-claude", "? one").code == 0
     Path(repo.messages).write_text("null\n")
     done = look()
@@ -254,7 +255,7 @@ def test_broken_mail(repo: places.Place, ib: Ib, look: Ib) -> None:
     assert ".corrupt-" in findings(done, "leftovers")[0]["text"]
 
 
-def test_an_item_without_its_queue_line(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_an_item_without_its_queue_line(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("send", "user-claude", "? one").code == 0
     Path(repo.messages).write_text(Path(repo.messages).read_text().replace('"queued":true', '"queued":false'))
     (found, _) = findings(look(), "mail")
@@ -262,7 +263,7 @@ def test_an_item_without_its_queue_line(repo: places.Place, ib: Ib, look: Ib) ->
     assert "did not reach the queue" in found["text"]
 
 
-def test_queue_and_readers(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_queue_and_readers(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("notify", "one").code == 0
     assert ib("listen", "--timeout", "0").code == 0
     assert findings(look(), "queue")[0]["level"] == "ok"
@@ -280,7 +281,7 @@ def test_queue_and_readers(repo: places.Place, ib: Ib, look: Ib) -> None:
     assert look().code == 0
 
 
-def test_the_lag_counts_from_the_base_of_a_trimmed_queue(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_the_lag_counts_from_the_base_of_a_trimmed_queue(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("notify", "one").code == 0
     assert ib("listen", "--timeout", "0").code == 0
     size = os.path.getsize(repo.queue)
@@ -290,14 +291,14 @@ def test_the_lag_counts_from_the_base_of_a_trimmed_queue(repo: places.Place, ib:
     assert findings(look(), "cursors")[0]["text"] == "default has read everything"
 
 
-def test_a_listener(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_a_listener(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("init").code == 0
     assert levels(look(), "listener") == ["note"]
-    with locks.Lock(repo.lock("cursor-" + words.DEFAULT_READER)):
+    with locks.Lock(repo.lock("cursor-" + constants.DEFAULT_READER)):
         assert findings(look(), "listener")[0]["text"] == "listening: default"
 
 
-def test_temp_files(repo: places.Place, ib: Ib, look: Ib) -> None:
+def test_temp_files(repo: paths.Place, ib: Ib, look: Ib) -> None:
     assert ib("init").code == 0
     old = Path(repo.home, "notify/.queue.1.2.ib-tmp")
     old.write_text("")
@@ -314,7 +315,7 @@ def test_a_newline_in_a_path_is_no_new_check(tmp_path: Path, ib: Ib) -> None:
     assert not any(line.startswith("fail injected") for line in shown.splitlines())
 
 
-def test_a_reader_that_goes_away(repo: places.Place) -> None:
+def test_a_reader_that_goes_away(repo: paths.Place) -> None:
     argv = f'"{sys.executable}" -m ibstatus doctor | head -1'
     done = subprocess.run(argv, shell=True, cwd=repo.root, capture_output=True, text=True, check=False)
     assert done.stderr == ""
@@ -366,7 +367,7 @@ def test_the_worst_level_decides() -> None:
     assert health.worst([Finding("warn", "a", "b"), Finding("ok", "a", "b"), Finding("note", "a", "b")]) == "warn"
 
 
-def test_a_missing_client_is_said(repo: places.Place, look: Ib) -> None:
+def test_a_missing_client_is_said(repo: paths.Place, look: Ib) -> None:
     found: Any = look(env={"IB_CLAUDE": "/nowhere/claude"}).json()  # type: ignore[attr-defined]
 
     client = next(item for item in found if item["subject"] == "claude")
@@ -377,14 +378,14 @@ def test_a_missing_client_is_said(repo: places.Place, look: Ib) -> None:
 class TestBoard:
     """Which one, can it be reached, and what in it waits for somebody."""
 
-    def test_none_and_one(self, repo: places.Place, ib: Ib, look: Ib) -> None:
+    def test_none_and_one(self, repo: paths.Place, ib: Ib, look: Ib) -> None:
         ib("init")
         assert findings(look(), "board")[0]["text"] == "none yet; ib board up makes one"
         assert not Path(repo.board).exists()
         ib("board", "add", "One")
         assert [(item["level"], item["text"]) for item in findings(look(), "board")] == [("ok", repo.board)]
 
-    def test_what_waits_for_somebody(self, repo: places.Place, ib: Ib, look: Ib) -> None:
+    def test_what_waits_for_somebody(self, repo: paths.Place, ib: Ib, look: Ib) -> None:
         kept = opened(repo)
         for id in ("a", "b", "late"):
             doing.add(kept, id)
@@ -404,7 +405,7 @@ class TestBoard:
             ("note", "no sign of life from who has late; whoever claims, watches or merges next frees it"),
         ]
 
-    def test_changes_that_are_still_to_come_are_not_made(self, repo: places.Place, ib: Ib, look: Ib) -> None:
+    def test_changes_that_are_still_to_come_are_not_made(self, repo: paths.Place, ib: Ib, look: Ib) -> None:
         ib("init")
         Path(repo.board).touch(0o600)
 
@@ -414,7 +415,7 @@ class TestBoard:
         assert "001_board.sql" in found["text"]
         assert Path(repo.board).stat().st_size == 0
 
-    def test_a_file_that_is_no_board(self, repo: places.Place, ib: Ib, look: Ib) -> None:
+    def test_a_file_that_is_no_board(self, repo: paths.Place, ib: Ib, look: Ib) -> None:
         ib("init")
         Path(repo.board).write_text("not a database\n" * 100)
 
@@ -439,7 +440,7 @@ class TestBoard:
         assert (found["level"], found["text"].startswith("PostgreSQL: ")) == ("ok", True)
         assert (bare["level"], bare["hint"]) == ("warn", "ib board up")
 
-    def test_without_psycopg(self, repo: places.Place, program: dict[str, str]) -> None:
+    def test_without_psycopg(self, repo: paths.Place, program: dict[str, str]) -> None:
         home.enter(repo)
         program = {**program, "IB_BOARD_DSN": "postgresql://u:hunter2@127.0.0.1:1/x"}
         code = "import sys; sys.modules['psycopg'] = None\nfrom ibstatus.cli import app; sys.exit(app.main(['doctor']))"

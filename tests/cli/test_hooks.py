@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import hook_status, hooks, uninstall
-from ibstatus.rules import hook_settings, identity
-from ibstatus.store import client_settings, disk, exclude, home, places, program, wanted_hooks
+from ibstatus.claude.hooks import events, settings_file, wanted
+from ibstatus.project import git_exclude, home, identity, paths
+from ibstatus.setup import hook_status, hooks, program, uninstall
+from ibstatus.system import disk
 from tests import faults as fault_seam
 from tests.conftest import PROJECT, Done, git, make_agent
 from tests.hooks.conftest import run_hook
@@ -41,7 +42,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def file(repo: places.Place) -> Path:
+def file(repo: paths.Place) -> Path:
     return Path(repo.root, ".claude/settings.local.json")
 
 
@@ -56,11 +57,11 @@ def word(ib: Ib, *args: str) -> str:
 
 
 class TestInstall:
-    def test_says_what_users_know(self, repo: places.Place, ib: Ib, file: Path) -> None:
+    def test_says_what_users_know(self, repo: paths.Place, ib: Ib, file: Path) -> None:
         write(file, "{}")
         assert word(ib) == "not-installed"
         done = ib("hooks", "install")
-        assert done[:2] == (0, f"Hooks installed to {file}\nKept out of git by {exclude.path_of(repo)}\n")
+        assert done[:2] == (0, f"Hooks installed to {file}\nKept out of git by {git_exclude.path_of(repo)}\n")
         assert done.err.startswith("Claude asks you before it runs ib")
         assert ib("hooks", "install") == Done(0, "Hooks already installed\n", "")
         assert word(ib) == "installed"
@@ -70,8 +71,8 @@ class TestInstall:
         file.unlink()
         assert ib("hooks", "uninstall").out == "No settings file found, nothing to uninstall\n"
 
-    def test_a_folder_and_a_file_that_were_made_for_it_go_again(self, repo: places.Place, ib: Ib, file: Path) -> None:
-        known = Path(exclude.path_of(repo)).read_bytes()
+    def test_a_folder_and_a_file_that_were_made_for_it_go_again(self, repo: paths.Place, ib: Ib, file: Path) -> None:
+        known = Path(git_exclude.path_of(repo)).read_bytes()
         assert ib("hooks", "install").code == 0
         assert json.loads(file.read_text())["hooks"]["Stop"]
         assert git(repo.root, "status", "--porcelain") == ""
@@ -79,8 +80,8 @@ class TestInstall:
         assert "it was empty and is gone" in ib("hooks", "uninstall").out
 
         assert not file.parent.exists()
-        assert Path(exclude.path_of(repo)).read_bytes() == known + b"/.ittybitty/\n"
-        assert not Path(repo.safe, "touched", client_settings.RECORD).exists()
+        assert Path(git_exclude.path_of(repo)).read_bytes() == known + b"/.ittybitty/\n"
+        assert not Path(repo.safe, "touched", settings_file.RECORD).exists()
 
     def test_a_folder_with_something_else_in_it_stays(self, ib: Ib, file: Path) -> None:
         ib("hooks", "install")
@@ -131,14 +132,14 @@ class TestInstall:
 
         assert file.stat().st_mtime > 1_500_000_000
 
-    def test_from_anywhere_into_the_main_checkout(self, repo: places.Place, ib: Ib, file: Path, tmp_path: Path) -> None:
+    def test_from_anywhere_into_the_main_checkout(self, repo: paths.Place, ib: Ib, file: Path, tmp_path: Path) -> None:
         git(repo.root, "worktree", "add", "-q", str(tmp_path / "other"))
         Path(repo.root, "sub").mkdir()
 
         assert ib("hooks", "install", cwd=tmp_path / "other").out.startswith(f"Hooks installed to {file}\n")
         assert ib("hooks", "install", cwd=Path(repo.root, "sub")).out == "Hooks already installed\n"
 
-    def test_an_agent_is_refused(self, repo: places.Place, ib: Ib, agent: Agent, file: Path) -> None:
+    def test_an_agent_is_refused(self, repo: paths.Place, ib: Ib, agent: Agent, file: Path) -> None:
         worktree = agent(repo, "worker")
         for command in ("install", "uninstall", "install-intercept", "uninstall-intercept"):
             done = ib("hooks", command, cwd=worktree)
@@ -162,7 +163,7 @@ class TestInstall:
         assert file.is_symlink()
         assert real.read_bytes() == before
 
-    def test_a_committed_file_is_told_of(self, repo: places.Place, ib: Ib, file: Path) -> None:
+    def test_a_committed_file_is_told_of(self, repo: paths.Place, ib: Ib, file: Path) -> None:
         write(file, "{}")
         git(repo.root, "add", "-f", ".claude/settings.local.json")
         git(repo.root, "commit", "-q", "-m", "settings")
@@ -170,13 +171,13 @@ class TestInstall:
         done = ib("hooks", "install")
 
         assert done.err.startswith("Warning: git tracks .claude/settings.local.json and will show this change;")
-        assert exclude.SETTINGS_LINE not in Path(exclude.path_of(repo)).read_text()
+        assert git_exclude.SETTINGS_LINE not in Path(git_exclude.path_of(repo)).read_text()
 
-    def test_one_that_git_ignores_needs_no_line_of_ours(self, repo: places.Place, ib: Ib) -> None:
+    def test_one_that_git_ignores_needs_no_line_of_ours(self, repo: paths.Place, ib: Ib) -> None:
         Path(repo.root, ".gitignore").write_text(".claude/\n")
 
         assert ib("hooks", "install").out.count("\n") == 1
-        assert exclude.SETTINGS_LINE not in Path(exclude.path_of(repo)).read_text()
+        assert git_exclude.SETTINGS_LINE not in Path(git_exclude.path_of(repo)).read_text()
 
     def test_what_it_writes_down_for_the_plugin(self, own_home: Path, ib: Ib) -> None:
         ib("hooks", "install")
@@ -190,7 +191,7 @@ class TestInstall:
 
         assert (tmp_path / "state/ib/program").read_text().splitlines()[0] == sys.executable
 
-    def test_hooks_need_not_compile(self, repo: places.Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def test_hooks_need_not_compile(self, repo: paths.Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """They run isolated, so a prefix in the user's environment does not count for them."""
         source = PROJECT / "ibstatus/hooks/entry.py"
         cached = Path(importlib.util.cache_from_source(str(source)))
@@ -224,7 +225,7 @@ class TestRefusal:
         ],
     )
     def test_with_line_and_column_and_the_file_untouched(
-        self, repo: places.Place, ib: Ib, file: Path, text: str | bytes, why: str
+        self, repo: paths.Place, ib: Ib, file: Path, text: str | bytes, why: str
     ) -> None:
         before = write(file, text)
 
@@ -234,7 +235,7 @@ class TestRefusal:
         assert f"Caused by: {why}" in done.err
         assert "Hint: mend it" in done.err
         assert file.read_bytes() == before
-        assert not Path(repo.safe, "touched", client_settings.RECORD).exists()
+        assert not Path(repo.safe, "touched", settings_file.RECORD).exists()
 
     def test_a_broken_file_is_told_by_status_and_doctor(self, ib: Ib, file: Path) -> None:
         write(file, "{")
@@ -272,7 +273,7 @@ class TestRefusal:
         assert (done.code, file.read_text()) == (1, "{}")
         assert "Hint: chmod u+w" in done.err
 
-    def test_a_file_in_the_place_of_the_folder(self, repo: places.Place, ib: Ib) -> None:
+    def test_a_file_in_the_place_of_the_folder(self, repo: paths.Place, ib: Ib) -> None:
         Path(repo.root, ".claude").write_text("mine")
 
         done = ib("hooks", "install")
@@ -297,7 +298,7 @@ class TestStatus:
         assert ib("hooks", "uninstall").code == 0
         assert not file.exists()
 
-    def test_hooks_of_another_mode_of_titles_are_outdated(self, ib: Ib, repo: places.Place, file: Path) -> None:
+    def test_hooks_of_another_mode_of_titles_are_outdated(self, ib: Ib, repo: paths.Place, file: Path) -> None:
         """Also those of an ib from before there were titles: as with the mode off."""
         config = Path(repo.root, ".ittybitty.json")
         config.write_text('{"tmux": {"titles": "off"}}')
@@ -310,9 +311,9 @@ class TestStatus:
             assert "another mode of window titles" in ib("doctor").out
             assert ib("hooks", "install").out.startswith("Hooks installed to")
             assert word(ib) == "installed"
-            mine = [one.event for one in hook_settings.ours(json.loads(file.read_text())) if one.hook == "notify-tmux"]
+            mine = [one.event for one in events.ours(json.loads(file.read_text())) if one.hook == "notify-tmux"]
             assert mine == sorted(mine, key=[*json.loads(file.read_text())["hooks"]].index)
-            assert {*mine} == {*hook_settings.TITLE_EVENTS[mode]}
+            assert {*mine} == {*events.TITLE_EVENTS[mode]}
         config.write_text("{ broken")
         assert word(ib) == "outdated"  # the default counts
         assert ib("hooks", "uninstall").code == 0
@@ -333,7 +334,7 @@ class TestStatus:
 
     @pytest.mark.parametrize("where", ["project", "local", "user"])
     def test_says_that_hooks_are_switched_off(
-        self, repo: places.Place, ib: Ib, file: Path, own_home: Path, where: str
+        self, repo: paths.Place, ib: Ib, file: Path, own_home: Path, where: str
     ) -> None:
         folder = own_home / ".claude" if where == "user" else Path(repo.root, ".claude")
         leaf = "settings.local.json" if where == "local" else "settings.json"
@@ -365,15 +366,15 @@ class TestStatus:
         done = ib("hooks", "install")
 
         assert "the entries of the bash tool stay: UserPromptSubmit: ib hooks inject-status --full" in done.err
-        assert hook_settings.by_hand(json.loads(file.read_text())) == hook_settings.by_hand(OLD)
+        assert events.by_hand(json.loads(file.read_text())) == events.by_hand(OLD)
 
 
 class TestUninstallOfAll:
     @pytest.mark.parametrize("order", ["init first", "hooks first"])
     @pytest.mark.parametrize("text", [None, USERS])
-    def test_every_byte_comes_back(self, repo: places.Place, ib: Ib, file: Path, order: str, text: str | None) -> None:
+    def test_every_byte_comes_back(self, repo: paths.Place, ib: Ib, file: Path, order: str, text: str | None) -> None:
         before = None if text is None else write(file, text)
-        known = Path(exclude.path_of(repo)).read_bytes()
+        known = Path(git_exclude.path_of(repo)).read_bytes()
         steps = [("init",), ("hooks", "install"), ("hooks", "install-intercept")]
         for step in steps if order == "init first" else reversed(steps):
             assert ib(*step).code == 0
@@ -384,7 +385,7 @@ class TestUninstallOfAll:
         assert f"Gave back {file}: its original bytes" in done.out
         assert (file.read_bytes() if file.exists() else None) == before
         assert file.parent.exists() == (before is not None)
-        assert Path(exclude.path_of(repo)).read_bytes() == known
+        assert Path(git_exclude.path_of(repo)).read_bytes() == known
 
     def test_without_hooks_nothing_is_said_of_them(self, ib: Ib, file: Path) -> None:
         write(file, "{ broken")
@@ -398,7 +399,7 @@ class TestUninstallOfAll:
 
 
 class TestByName:
-    def test_a_hook_runs_and_takes_the_options_of_the_bash_tool(self, repo: places.Place, ib: Ib) -> None:
+    def test_a_hook_runs_and_takes_the_options_of_the_bash_tool(self, repo: paths.Place, ib: Ib) -> None:
         home.enter(repo)
         payload = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": repo.root})
         for options in ([], ["--full", "--visible"], ["--if-changed", "--visible", "--brief"]):
@@ -416,7 +417,7 @@ class TestByName:
         assert (done.code, done.out) == (2, "")
         assert "Hint: ib hooks inject-status" in done.err
 
-    def test_beside_our_own_entry_the_one_of_the_bash_tool_is_silent(self, repo: places.Place, ib: Ib) -> None:
+    def test_beside_our_own_entry_the_one_of_the_bash_tool_is_silent(self, repo: paths.Place, ib: Ib) -> None:
         payload = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "s1", "cwd": repo.root}
         client = {"CLAUDE_PROJECT_DIR": repo.root}
         home.enter(repo)
@@ -425,8 +426,8 @@ class TestByName:
         assert ib("hooks", "session-start", stdin=json.dumps(payload), env=client) == Done(0, "", "")
 
 
-def set_up(repo: places.Place, text: str | None) -> Path:
-    path = Path(client_settings.path_of(repo))
+def set_up(repo: paths.Place, text: str | None) -> Path:
+    path = Path(settings_file.path_of(repo))
     if text is not None:
         write(path, text)
     home.enter(repo)
@@ -439,19 +440,19 @@ class TestTrouble:
     @pytest.fixture(autouse=True)
     def quick(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(disk, "fsync", os.fstat)
-        monkeypatch.setattr(client_settings, "SEEN_AFTER", (0.0,))
+        monkeypatch.setattr(settings_file, "SEEN_AFTER", (0.0,))
 
-    def act(self, repo: places.Place, what: str) -> None:
+    def act(self, repo: paths.Place, what: str) -> None:
         shutil.rmtree(repo.home + "/tmp", ignore_errors=True)  # what waits there to be looked at again
         if what == "install":
-            hooks.put_in(repo, hook_settings.wanted(wanted_hooks.here()), hook_settings.MAIN)
+            hooks.put_in(repo, events.wanted(wanted.here()), events.MAIN)
         else:
             hooks.taken_out(repo, hook_status.KINDS)
 
     @pytest.mark.sweep
     @pytest.mark.parametrize("text", [None, USERS])
     @pytest.mark.parametrize("what", ["install", "uninstall"])
-    def test_a_kill_at_every_operation(self, repo: places.Place, text: str | None, what: str) -> None:
+    def test_a_kill_at_every_operation(self, repo: paths.Place, text: str | None, what: str) -> None:
         path = set_up(repo, text)
         before = None if text is None else path.read_bytes()
         self.act(repo, "install")
@@ -475,7 +476,7 @@ class TestTrouble:
     @pytest.mark.parametrize("text", [None, USERS])
     @pytest.mark.parametrize("what", ["install", "uninstall"])
     def test_an_error_at_every_operation(
-        self, repo: places.Place, text: str | None, what: str, faults: fault_seam.Faults
+        self, repo: paths.Place, text: str | None, what: str, faults: fault_seam.Faults
     ) -> None:
         path = set_up(repo, text)
         before = None if text is None else path.read_bytes()
@@ -520,10 +521,10 @@ def struck(act: Callable[[], None], at: int) -> bool:
 class TestAtOnce:
     @pytest.fixture(autouse=True)
     def quick(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(client_settings, "SEEN_AFTER", (0.0,))
+        monkeypatch.setattr(settings_file, "SEEN_AFTER", (0.0,))
 
     @pytest.mark.parametrize("text", [None, USERS])
-    def test_many_installs(self, repo: places.Place, text: str | None) -> None:
+    def test_many_installs(self, repo: paths.Place, text: str | None) -> None:
         path = set_up(repo, text)
         for _ in range(5):
             children = [Child(lambda: hooks.install(repo, PERSON).changed) for _ in range(6)]
@@ -534,7 +535,7 @@ class TestAtOnce:
             assert (path.read_bytes().decode() if path.exists() else None) == text
 
     @pytest.mark.parametrize("way", ["renamed over", "in place"])
-    def test_no_save_of_the_client_is_lost(self, repo: places.Place, way: str) -> None:
+    def test_no_save_of_the_client_is_lost(self, repo: paths.Place, way: str) -> None:
         """It reads, changes and writes its permissions again and again, while hooks come and go."""
         path = set_up(repo, '{\n  "permissions": [\n    0\n  ]\n}\n')
 
@@ -562,11 +563,11 @@ class TestAtOnce:
         assert json.loads(path.read_text())["permissions"] == [199]
 
 
-def test_a_plugin_of_another_name_is_not_ours(repo: places.Place) -> None:
-    assert not hook_settings.has_plugin({"enabledPlugins": {"ibis@x": True, "ib@x": False}}, hook_status.PLUGIN)
+def test_a_plugin_of_another_name_is_not_ours(repo: paths.Place) -> None:
+    assert not events.has_plugin({"enabledPlugins": {"ibis@x": True, "ib@x": False}}, hook_status.PLUGIN)
 
 
-def test_uninstall_knows_of_it(repo: places.Place) -> None:
+def test_uninstall_knows_of_it(repo: paths.Place) -> None:
     hooks.install(repo, PERSON)
     left = uninstall.uninstall(repo, PERSON)
     assert [file.differs for file in left.files if "settings" in file.path] == [""]
@@ -576,7 +577,7 @@ def test_uninstall_knows_of_it(repo: places.Place) -> None:
 
 
 class TestAgentSettings:
-    def test_an_agent_that_was_made_by_hand_gets_its_guard(self, ib: Ib, repo: places.Place, file: Path) -> None:
+    def test_an_agent_that_was_made_by_hand_gets_its_guard(self, ib: Ib, repo: paths.Place, file: Path) -> None:
         worktree = make_agent(repo, "w1", "boss")
         file.parent.mkdir()
         file.write_text('{"permissions": {"allow": ["Bash(make:*)"], "deny": ["Bash(make deploy:*)"]}}')
@@ -598,25 +599,25 @@ class TestAgentSettings:
         assert verdicts == ["allow", "deny", "deny"]
         assert path.stat().st_mode & 0o777 == 0o600
 
-    def test_doctor_names_an_agent_without_a_guard(self, ib: Ib, repo: places.Place) -> None:
+    def test_doctor_names_an_agent_without_a_guard(self, ib: Ib, repo: paths.Place) -> None:
         make_agent(repo, "w1")
         assert "agent w1 has no settings of its own" in ib("doctor").out
         ib("hooks", "agent-settings", "w1")
         assert "agent w1 has no settings" not in ib("doctor").out
 
-    def test_not_for_agents_and_not_for_strangers(self, ib: Ib, repo: places.Place) -> None:
+    def test_not_for_agents_and_not_for_strangers(self, ib: Ib, repo: paths.Place) -> None:
         worktree = make_agent(repo, "w1")
         assert ib("hooks", "agent-settings", "w1", cwd=worktree).code == 1
         assert ib("hooks", "agent-settings", "nobody").code == 1
 
-    def test_broken_rules_make_no_settings(self, ib: Ib, repo: places.Place) -> None:
+    def test_broken_rules_make_no_settings(self, ib: Ib, repo: paths.Place) -> None:
         make_agent(repo, "w1")
         Path(repo.root, ".ittybitty.json").write_text("{,}")
         assert ib("hooks", "agent-settings", "w1").code == 1
         assert not Path(repo.agent_dir("w1"), "settings.local.json").exists()
 
 
-def guarded(repo: places.Place, worktree: Path, command: str) -> str:
+def guarded(repo: paths.Place, worktree: Path, command: str) -> str:
     payload = {"tool_name": "Bash", "tool_input": {"command": command}, "cwd": str(worktree), "session_id": "s"}
     answer = run_hook(repo, "agent-path", {**payload, "hook_event_name": "PreToolUse"}, "w1", project=worktree)
     return str(answer.json["hookSpecificOutput"]["permissionDecision"])

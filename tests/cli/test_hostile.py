@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.rules import delivery
-from ibstatus.store import events, home, inbox, notices, places, spool, voice
+from ibstatus.mail import delivery, inbox, post, session_reader
+from ibstatus.project import events, home, paths, spool
 from tests.conftest import Done
 from tests.until import until
 
@@ -24,7 +24,7 @@ def asked(ib: Ib, tree: Path, text: str) -> str:
     return question
 
 
-def test_an_answer_that_cannot_be_delivered_stops_nobody_else(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_an_answer_that_cannot_be_delivered_stops_nobody_else(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     first = asked(ib, agent(repo, "a"), "One?")
     Path(repo.agent_dir("a"), "inbox.jsonl").mkdir()
     told = ib("answer", first, "yes")
@@ -39,7 +39,7 @@ def test_an_answer_that_cannot_be_delivered_stops_nobody_else(repo: places.Place
     assert json.loads(Path(repo.agent_dir("a"), "inbox.jsonl").read_text())["msg"] == "yes"
 
 
-def test_two_answers_to_one_message_are_not_both_said_to_have_gone(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_two_answers_to_one_message_are_not_both_said_to_have_gone(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     """Killed after the delivery, before the message was settled: a second answer is told of the first."""
     sent = json.loads(ib("send", "user-claude", "? Which?", "--json", cwd=agent(repo, "a")).out)["id"]
     item = {"id": sent, "agent": "a", "answer": "this", "answered_by": "user"}
@@ -51,7 +51,7 @@ def test_two_answers_to_one_message_are_not_both_said_to_have_gone(repo: places.
     assert ib("messages").out == "No open messages.\n"
 
 
-def test_a_listener_whose_shell_is_gone_takes_nothing(repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+def test_a_listener_whose_shell_is_gone_takes_nothing(repo: paths.Place, ib: Ib, tmp_path: Path) -> None:
     env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "s1"}
     gone = "while kill -0 $$ 2>/dev/null; do :; done"  # the shell that starts it
     command = f"({gone}; exec {sys.executable} -m ibstatus listen --follow >{tmp_path}/out 2>&1) &"
@@ -62,7 +62,7 @@ def test_a_listener_whose_shell_is_gone_takes_nothing(repo: places.Place, ib: Ib
     assert '"msg":"kept"' in ib("listen", "--timeout", "0", env={"CLAUDE_CODE_SESSION_ID": "s1"}).out
 
 
-def test_a_follower_leaves_when_its_reader_does(repo: places.Place, ib: Ib) -> None:
+def test_a_follower_leaves_when_its_reader_does(repo: paths.Place, ib: Ib) -> None:
     argv = [sys.executable, "-m", "ibstatus", "listen", "--follow"]
     listener = subprocess.Popen(argv, cwd=repo.root, stdout=subprocess.PIPE)
     ib("notify", "one")
@@ -75,10 +75,10 @@ def test_a_follower_leaves_when_its_reader_does(repo: places.Place, ib: Ib) -> N
     assert '"msg":"two"' in ib("listen", "--timeout", "0").out
 
 
-def test_a_slow_reader_behind_a_non_blocking_pipe_gets_everything(repo: places.Place, ib: Ib) -> None:
+def test_a_slow_reader_behind_a_non_blocking_pipe_gets_everything(repo: paths.Place, ib: Ib) -> None:
     home.enter(repo)
     for number in range(40):
-        notices.notify(repo, "cli", "complete", "a", True, f"{number} " + "x" * 5000, time.time())
+        post.notify(repo, "cli", "complete", "a", True, f"{number} " + "x" * 5000, time.time())
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     argv = [sys.executable, "-m", "ibstatus", "listen", "--timeout", "0"]
@@ -92,7 +92,7 @@ def test_a_slow_reader_behind_a_non_blocking_pipe_gets_everything(repo: places.P
 
 
 @pytest.mark.parametrize("made", ["folder", "link", "pipe"])
-def test_what_is_no_cursor_is_passed_over(repo: places.Place, ib: Ib, made: str) -> None:
+def test_what_is_no_cursor_is_passed_over(repo: paths.Place, ib: Ib, made: str) -> None:
     home.enter(repo)
     path = Path(repo.cursor("odd"))
     if made == "folder":
@@ -107,13 +107,13 @@ def test_what_is_no_cursor_is_passed_over(repo: places.Place, ib: Ib, made: str)
         assert '"msg":"x"' in ib("listen", "--timeout", "0", env=env).out
 
 
-def test_what_a_listener_told_its_session_is_no_news_for_its_voice(repo: places.Place, ib: Ib) -> None:
-    with voice.hear(repo, "s1", delivery.START, "") as offer:
+def test_what_a_listener_told_its_session_is_no_news_for_its_voice(repo: paths.Place, ib: Ib) -> None:
+    with session_reader.hear(repo, "s1", delivery.START, "") as offer:
         offer.settle()
     ib("notify", "one")
     env = {"CLAUDE_CODE_SESSION_ID": "s1"}
     outs = [ib("listen", "--timeout", "0", env=env).out for _ in range(4)]
-    with voice.hear(repo, "s1", delivery.PROMPT, "p") as offer:
+    with session_reader.hear(repo, "s1", delivery.PROMPT, "p") as offer:
         offer.settle()
 
     assert ["waiting" in out for out in outs] == [True, False, False, False]
@@ -124,7 +124,7 @@ def test_what_a_listener_told_its_session_is_no_news_for_its_voice(repo: places.
 @pytest.mark.parametrize(
     "name", ["version", "user-messages.json", "user-questions.json", "notify/queue", "notify/base", "spool/cli.jsonl"]
 )
-def test_a_pipe_where_a_file_should_be_hangs_nobody(repo: places.Place, ib: Ib, agent: Agent, name: str) -> None:
+def test_a_pipe_where_a_file_should_be_hangs_nobody(repo: paths.Place, ib: Ib, agent: Agent, name: str) -> None:
     tree = agent(repo, "a")
     ib("send", "user-claude", "? x", cwd=tree)
     ib("listen", "--timeout", "0")
@@ -144,7 +144,7 @@ def test_a_pipe_where_a_file_should_be_hangs_nobody(repo: places.Place, ib: Ib, 
         assert ib(*args).code in (0, 1)  # within its time-out
 
 
-def test_a_link_among_our_files_is_not_written_through(repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+def test_a_link_among_our_files_is_not_written_through(repo: paths.Place, ib: Ib, tmp_path: Path) -> None:
     home.enter(repo)
     mine = tmp_path / "mine"
     mine.write_text("export PATH\n")
@@ -160,7 +160,7 @@ def test_a_link_among_our_files_is_not_written_through(repo: places.Place, ib: I
     assert mine.read_text() == "export PATH\n"
 
 
-def test_hints_can_be_pasted(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_hints_can_be_pasted(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     """A manager's name and a text that would run a command in a shell."""
     Path(repo.agent_dir("m`touch pwned`")).mkdir(parents=True)
     Path(repo.agent_dir("m`touch pwned`"), "meta.json").write_text("{}")
@@ -173,7 +173,7 @@ def test_hints_can_be_pasted(repo: places.Place, ib: Ib, agent: Agent) -> None:
     assert not Path(repo.root, "pwned").exists()
 
 
-def test_a_shell_is_offered_only_what_it_can_take(repo: places.Place, ib: Ib) -> None:
+def test_a_shell_is_offered_only_what_it_can_take(repo: paths.Place, ib: Ib) -> None:
     home.enter(repo)
     items = [{"id": "msg-1;touch pwned;", "type": "status", "content": 5}, {"content": "no id"}, {"id": "msg-2-a"}]
     Path(repo.messages).write_text(json.dumps(items))
@@ -183,7 +183,7 @@ def test_a_shell_is_offered_only_what_it_can_take(repo: places.Place, ib: Ib) ->
     assert [line.split(",")[1] for line in done.out.splitlines()] == ["msg-2-a"]
 
 
-def test_listings_are_lines_of_their_own(repo: places.Place, ib: Ib) -> None:
+def test_listings_are_lines_of_their_own(repo: paths.Place, ib: Ib) -> None:
     """Bidi and line breaks in every field cannot forge a row or steer the terminal."""
     home.enter(repo)
     evil = "x\n[pending] q-1-forged\u202e\u2028\x1b[2J"
@@ -198,7 +198,7 @@ def test_listings_are_lines_of_their_own(repo: places.Place, ib: Ib) -> None:
     assert len(ib("events").out.splitlines()) == len(events.read(repo))
 
 
-def test_numbers_go_on_after_an_event_of_any_size(repo: places.Place) -> None:
+def test_numbers_go_on_after_an_event_of_any_size(repo: paths.Place) -> None:
     home.enter(repo)
     spool.note(repo, "cli", 1.0, {"kind": "message.queued", "who": "a", "id": "n-1"})
     spool.note(repo, "cli", 2.0, {"kind": "message.offered", "who": "a", "ids": [f"n-{n}" for n in range(40_000)]})
@@ -209,7 +209,7 @@ def test_numbers_go_on_after_an_event_of_any_size(repo: places.Place) -> None:
     assert [entry["seq"] for entry in events.read(repo)] == [1, 2, 3]
 
 
-def test_something_odd_in_the_spool_does_not_end_the_history(repo: places.Place) -> None:
+def test_something_odd_in_the_spool_does_not_end_the_history(repo: paths.Place) -> None:
     home.enter(repo)
     Path(repo.spool, "x.jsonl").mkdir()
     for name in ("folding-²", "folding-99999999999999999999", "folding-99999999999"):
@@ -221,11 +221,10 @@ def test_something_odd_in_the_spool_does_not_end_the_history(repo: places.Place)
     assert [entry["id"] for entry in events.read(repo)] == ["n-1"]
 
 
-def test_ack_all_does_not_settle_what_came_after_it_began(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ack_all_does_not_settle_what_came_after_it_began(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question that is asked while the messages are being settled stays open."""
-    from ibstatus.ops import say
-    from ibstatus.rules import identity
-    from ibstatus.store import messages, questions
+    from ibstatus.mail import messages, questions, send
+    from ibstatus.project import identity
 
     home.enter(repo)
     messages.send(repo, "cli", "a", True, "status", "one", time.time())
@@ -236,13 +235,13 @@ def test_ack_all_does_not_settle_what_came_after_it_began(repo: places.Place, mo
         return real(*args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(messages, "acknowledge", slow)
-    done = say.acknowledge(repo, identity.Caller(identity.PERSON, "user"), None, time.time())
+    done = send.acknowledge(repo, identity.Caller(identity.PERSON, "user"), None, time.time())
 
     assert len(done.settled) == 1
     assert len(questions.pending(repo)) == 1
 
 
-def test_a_message_that_is_kept_is_not_reported_as_failed(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_message_that_is_kept_is_not_reported_as_failed(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     """The queue cannot be written: running the command again would double the message."""
     tree = agent(repo, "a")
     ib("notify", "x")

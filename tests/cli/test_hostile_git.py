@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ibstatus.store import home, places
+from ibstatus.project import home, paths
 from tests.conftest import Done, git, make_repo, run_ib
 from tests.gitwork import commit, subjects
 
@@ -42,7 +42,7 @@ CHANGING = (
 class World(NamedTuple):
     """`program` leaves `proof` behind, whatever it is run for, and gives back what it is given."""
 
-    place: places.Place
+    place: paths.Place
     tree: Path
     program: Path
     proof: Path
@@ -76,7 +76,7 @@ class World(NamedTuple):
 
 
 @pytest.fixture
-def world(repo: places.Place, agent: Agent, tmp_path: Path) -> World:
+def world(repo: paths.Place, agent: Agent, tmp_path: Path) -> World:
     """Two agents with a commit each."""
     home.enter(repo)
     tree = agent(repo, "w")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import places
+from ibstatus.project import paths
 
 AT_IMPORT = """
 import sys
@@ -18,21 +18,21 @@ class Interrupt:
 sys.meta_path.insert(0, Interrupt())
 """
 PROGRAM = Path(sys.executable).parent / "ib"
-LIST = ("ibstatus.store", "ibstatus.cli", "click", "msgspec", "ibstatus.cli.fleet", "ibstatus.ops.fleet")
+LIST = ("ibstatus.system", "ibstatus.cli", "click", "msgspec", "ibstatus.cli.state", "ibstatus.state.fleet")
 
 
 @pytest.mark.parametrize(
     ("name", "command"),
     [
         *((name, "list") for name in LIST),
-        ("ibstatus.cli.plain_list", "list --json"),
-        ("ibstatus.cli.plain", "notify hi"),
-        ("ibstatus.store.messages", "send user-claude hi"),
+        ("ibstatus.cli.fast_list", "list --json"),
+        ("ibstatus.cli.fast", "notify hi"),
+        ("ibstatus.mail.messages", "send user-claude hi"),
     ],
 )
 @pytest.mark.parametrize("start", ["module", "script"])
 def test_it_ends_with_130_and_without_a_traceback(
-    repo: places.Place, tmp_path: Path, start: str, name: str, command: str
+    repo: paths.Place, tmp_path: Path, start: str, name: str, command: str
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(AT_IMPORT.format(name=name))
     program = [sys.executable, "-m", "ibstatus"] if start == "module" else [str(PROGRAM)]

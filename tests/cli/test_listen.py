@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.rules import delivery
-from ibstatus.store import bells, locks, notices, places, voice
+from ibstatus.mail import bells, delivery, session_reader
+from ibstatus.mail import post as notices
+from ibstatus.project import paths
+from ibstatus.system import locks
 from tests.conftest import Done
 from tests.until import until
 
@@ -21,7 +23,7 @@ TIMED_OUT = "No messages received. Background listener has stopped. Please resta
 
 
 @pytest.fixture
-def start(repo: places.Place) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
+def start(repo: paths.Place) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
     """A listener in the background; killed at the end."""
     started: list[subprocess.Popen[bytes]] = []
 
@@ -42,11 +44,11 @@ def start(repo: places.Place) -> Iterator[Callable[..., "subprocess.Popen[bytes]
         process.communicate()
 
 
-def bells_of(place: places.Place) -> set[str]:
+def bells_of(place: paths.Place) -> set[str]:
     return set(os.listdir(place.bells)) if os.path.isdir(place.bells) else set()
 
 
-def post(place: places.Place, text: str) -> None:
+def post(place: paths.Place, text: str) -> None:
     notices.notify(place, "cli", "complete", "tester", True, text, time.time())
 
 
@@ -56,7 +58,7 @@ def messages_of(out: bytes | str) -> list[str]:
 
 
 def test_a_notice_wakes_it_and_is_printed_once(
-    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+    repo: paths.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
 ) -> None:
     listener = start("--timeout", "30")
     ib("notify", "--type", "waiting", "Build is stuck")
@@ -70,7 +72,7 @@ def test_a_notice_wakes_it_and_is_printed_once(
     assert bells_of(repo) == set()
 
 
-def test_what_came_before_is_there(repo: places.Place, ib: Ib) -> None:
+def test_what_came_before_is_there(repo: paths.Place, ib: Ib) -> None:
     ib("notify", "one")
     ib("notify", "two")
 
@@ -102,7 +104,7 @@ def test_a_second_listener_says_who_listens(ib: Ib, start: Callable[..., "subpro
 
 
 def test_a_killed_listener_leaves_nothing_that_lies(
-    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+    repo: paths.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
 ) -> None:
     first = start("--timeout", "30")
     first.send_signal(signal.SIGKILL)
@@ -115,7 +117,7 @@ def test_a_killed_listener_leaves_nothing_that_lies(
 
 
 def test_sessions_hear_everything_each_for_itself(
-    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]
+    repo: paths.Place, start: Callable[..., "subprocess.Popen[bytes]"]
 ) -> None:
     listeners = [start("--timeout", "30", session=f"s{n}") for n in range(3)] + [start("--timeout", "30")]
     post(repo, "to all")
@@ -124,7 +126,7 @@ def test_sessions_hear_everything_each_for_itself(
 
 
 def test_a_writer_that_does_not_ring_is_seen(
-    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]
+    repo: paths.Place, start: Callable[..., "subprocess.Popen[bytes]"]
 ) -> None:
     post(repo, "first")
     listener = start("--timeout", "30", "--follow")
@@ -137,7 +139,7 @@ def test_a_writer_that_does_not_ring_is_seen(
 
 
 def test_a_line_without_its_end_is_taken_in_the_end(
-    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]
+    repo: paths.Place, start: Callable[..., "subprocess.Popen[bytes]"]
 ) -> None:
     post(repo, "first")
     with open(repo.queue, "a") as file:
@@ -150,7 +152,7 @@ def test_a_line_without_its_end_is_taken_in_the_end(
     assert messages_of(b"".join(lines)) == ["first", "open"]
 
 
-def test_follow_goes_on(repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]) -> None:
+def test_follow_goes_on(repo: paths.Place, start: Callable[..., "subprocess.Popen[bytes]"]) -> None:
     listener = start("--follow")
     assert listener.stdout is not None
     heard = []
@@ -166,7 +168,7 @@ def test_follow_goes_on(repo: places.Place, start: Callable[..., "subprocess.Pop
 
 @pytest.mark.parametrize("args", [(), ("--follow",), ("--timeout", "60")], ids=" ".join)
 def test_sigterm_ends_it_as_a_time_out_does(
-    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"], args: tuple[str, ...]
+    repo: paths.Place, start: Callable[..., "subprocess.Popen[bytes]"], args: tuple[str, ...]
 ) -> None:
     listener, pid_file = start(*args), Path(repo.home, "notify/listener.pid")
     until(pid_file.exists)
@@ -178,7 +180,7 @@ def test_sigterm_ends_it_as_a_time_out_does(
     assert bells_of(repo) == set()
 
 
-def test_a_reader_that_went_away_loses_nothing(repo: places.Place, ib: Ib) -> None:
+def test_a_reader_that_went_away_loses_nothing(repo: paths.Place, ib: Ib) -> None:
     for number in range(3):
         post(repo, f"line {number}")
     closed, broken = os.pipe()
@@ -194,23 +196,23 @@ def test_a_reader_that_went_away_loses_nothing(repo: places.Place, ib: Ib) -> No
 
 
 def test_a_session_with_a_voice_is_only_rung(
-    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+    repo: paths.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
 ) -> None:
-    with voice.hear(repo, "s1", delivery.START, "") as offer:
+    with session_reader.hear(repo, "s1", delivery.START, "") as offer:
         offer.settle()
     listener = start("--timeout", "30", session="s1")
     post(repo, "for the voice")
     out, _ = listener.communicate(timeout=20)
 
     assert out.decode() == "1 message is waiting; your hooks tell with this turn.\n"
-    with voice.hear(repo, "s1", delivery.PROMPT, "p1") as offer:
+    with session_reader.hear(repo, "s1", delivery.PROMPT, "p1") as offer:
         offer.settle()
     assert [value["msg"] for value in offer.told.values] == ["for the voice"]
     assert ib("listen", "--timeout", "0", env={"CLAUDE_CODE_SESSION_ID": "s1"}).out == TIMED_OUT
 
 
 def test_without_fifos_a_second_is_all_it_takes(
-    repo: places.Place, start: Callable[..., "subprocess.Popen[bytes]"]
+    repo: paths.Place, start: Callable[..., "subprocess.Popen[bytes]"]
 ) -> None:
     """A file system that has no FIFOs: here, a `bells` that is no folder."""
     post(repo, "old")
@@ -229,7 +231,7 @@ def test_without_fifos_a_second_is_all_it_takes(
     assert heard == ["old", "new"]
 
 
-def test_a_listener_ends_with_the_session_that_started_it(repo: places.Place, ib: Ib) -> None:
+def test_a_listener_ends_with_the_session_that_started_it(repo: paths.Place, ib: Ib) -> None:
     """Its shell is killed: nobody would read what it took in."""
     shell = f"exec 2>/dev/null; {sys.executable} -m ibstatus listen --timeout 60 & wait"
     env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "s1"}
@@ -246,7 +248,7 @@ def test_a_listener_ends_with_the_session_that_started_it(repo: places.Place, ib
 
 
 def test_events_and_trace_tell_the_life_of_a_message(
-    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+    repo: paths.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
 ) -> None:
     listener = start("--timeout", "30")
     sent = json.loads(ib("send", "user-claude", "? Which port?", "--json").out)
@@ -264,7 +266,7 @@ def test_events_and_trace_tell_the_life_of_a_message(
     assert ib("trace", "msg-0-nobody").code == 1
 
 
-def test_events_can_be_followed(repo: places.Place, ib: Ib) -> None:
+def test_events_can_be_followed(repo: paths.Place, ib: Ib) -> None:
     ib("notify", "one")
     argv = [sys.executable, "-m", "ibstatus", "events", "--follow", "--json"]
     follower = subprocess.Popen(argv, cwd=repo.root, stdout=subprocess.PIPE)
@@ -282,7 +284,7 @@ def test_events_can_be_followed(repo: places.Place, ib: Ib) -> None:
 
 
 def test_a_listener_lives_through_a_clean_repository(
-    repo: places.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
+    repo: paths.Place, ib: Ib, start: Callable[..., "subprocess.Popen[bytes]"]
 ) -> None:
     """Bell and lock are gone with the folder; both are made anew, and a second listener is still told."""
     post(repo, "before")
@@ -300,13 +302,13 @@ def test_a_listener_lives_through_a_clean_repository(
     assert second.out.startswith(f"Listener already running (PID {listener.pid})")
 
 
-def client_with_listener(repo: places.Place, out: Path) -> "subprocess.Popen[bytes]":
+def client_with_listener(repo: paths.Place, out: Path) -> "subprocess.Popen[bytes]":
     """As the client does it: a shell that has the session's id runs the listener; the client itself has none."""
     inner = f"CLAUDE_CODE_SESSION_ID=s1 bash -c '{sys.executable} -m ibstatus listen --timeout 60; true' >{out} 2>&1"
     return subprocess.Popen(["bash", "-c", f"{inner} & wait"], cwd=repo.root, start_new_session=True)
 
 
-def test_a_killed_clients_listener_takes_nothing_with_it(repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+def test_a_killed_clients_listener_takes_nothing_with_it(repo: paths.Place, ib: Ib, tmp_path: Path) -> None:
     """The shell between them lives on; the message comes right after the kill."""
     client = client_with_listener(repo, tmp_path / "out")
     until(lambda: bells_of(repo))
@@ -320,7 +322,7 @@ def test_a_killed_clients_listener_takes_nothing_with_it(repo: places.Place, ib:
     assert messages_of(resumed.out) == ["kept"]
 
 
-def test_a_living_clients_listener_tells(repo: places.Place, tmp_path: Path) -> None:
+def test_a_living_clients_listener_tells(repo: paths.Place, tmp_path: Path) -> None:
     client = client_with_listener(repo, tmp_path / "out")
     until(lambda: bells_of(repo))
     post(repo, "heard")
@@ -329,14 +331,14 @@ def test_a_living_clients_listener_tells(repo: places.Place, tmp_path: Path) -> 
     assert messages_of((tmp_path / "out").read_text()) == ["heard"]
 
 
-def test_a_voice_that_was_rung_and_did_not_speak_is_spoken_for(repo: places.Place, ib: Ib) -> None:
+def test_a_voice_that_was_rung_and_did_not_speak_is_spoken_for(repo: paths.Place, ib: Ib) -> None:
     """Hooks that were switched off: the second listener tells the lines itself."""
     post(repo, "old")
-    with voice.hear(repo, "s1", delivery.START, "") as offer:
+    with session_reader.hear(repo, "s1", delivery.START, "") as offer:
         offer.settle()
-    with voice.hear(repo, "s1", delivery.PROMPT, "p") as offer:
+    with session_reader.hear(repo, "s1", delivery.PROMPT, "p") as offer:
         offer.settle()
-    with voice.hear(repo, "s1", delivery.STOP, "p") as offer:
+    with session_reader.hear(repo, "s1", delivery.STOP, "p") as offer:
         offer.settle()
     post(repo, "new")
     env = {"CLAUDE_CODE_SESSION_ID": "s1"}
@@ -345,15 +347,15 @@ def test_a_voice_that_was_rung_and_did_not_speak_is_spoken_for(repo: places.Plac
     assert outs[0] == "1 message is waiting; your hooks tell with this turn.\n"
     assert messages_of(outs[1]) == ["new"]
     post(repo, "next")
-    with voice.hear(repo, "s1", delivery.PROMPT, "q") as offer:
+    with session_reader.hear(repo, "s1", delivery.PROMPT, "q") as offer:
         offer.settle()
     assert [(value["msg"], value.get("again")) for value in offer.told.values] == [("new", True), ("next", None)]
     assert ib("listen", "--timeout", "0", env=env).out == TIMED_OUT
 
 
-def test_two_listeners_of_one_pid_have_two_bells(repo: places.Place) -> None:
+def test_two_listeners_of_one_pid_have_two_bells(repo: paths.Place) -> None:
     """Sandboxes have pids of their own."""
-    from ibstatus.store import home
+    from ibstatus.project import home
 
     home.enter(repo)
     first, second = bells.Bell(repo.bells), bells.Bell(repo.bells)
@@ -368,12 +370,12 @@ def test_two_listeners_of_one_pid_have_two_bells(repo: places.Place) -> None:
 
 
 @pytest.mark.parametrize("harm", ["broken cursor", "lost tail", "killed hook"])
-def test_a_voice_that_owes_lines_is_rung(repo: places.Place, ib: Ib, harm: str) -> None:
+def test_a_voice_that_owes_lines_is_rung(repo: paths.Place, ib: Ib, harm: str) -> None:
     """What the voice would tell at its next turn is what the listener wakes for."""
     post(repo, "one")
-    with voice.hear(repo, "s1", delivery.START, "") as offer:
+    with session_reader.hear(repo, "s1", delivery.START, "") as offer:
         offer.settle()
-    with voice.hear(repo, "s1", delivery.STOP, "p") as offer:
+    with session_reader.hear(repo, "s1", delivery.STOP, "p") as offer:
         offer.settle()
     assert ib("listen", "--timeout", "0", env={"CLAUDE_CODE_SESSION_ID": "s1"}).out == TIMED_OUT
     if harm == "broken cursor":
@@ -382,17 +384,17 @@ def test_a_voice_that_owes_lines_is_rung(repo: places.Place, ib: Ib, harm: str) 
         Path(repo.queue).write_text('{"msg":"x"}\n')
     else:
         post(repo, "two")
-        with voice.hear(repo, "s1", delivery.PROMPT, "p"):
+        with session_reader.hear(repo, "s1", delivery.PROMPT, "p"):
             pass
     woken = ib("listen", "--timeout", "0", env={"CLAUDE_CODE_SESSION_ID": "s1"})
-    with voice.hear(repo, "s1", delivery.PROMPT, "q") as offer:
+    with session_reader.hear(repo, "s1", delivery.PROMPT, "q") as offer:
         offer.settle()
 
     assert len(offer.told.values) == 1
     assert woken.out == "1 message is waiting; your hooks tell with this turn.\n"
 
 
-def test_in_the_background_ctrl_c_stays_ignored(repo: places.Place) -> None:
+def test_in_the_background_ctrl_c_stays_ignored(repo: paths.Place) -> None:
     """A shell starts what it puts into the background so; only SIGTERM is heard there."""
     listen = f"trap '' INT; exec {sys.executable} -m ibstatus listen --timeout 60"
     listener = subprocess.Popen(["sh", "-c", listen], cwd=repo.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

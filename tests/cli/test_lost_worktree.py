@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import quoted
-from ibstatus.store import meta, operations, places
+from ibstatus.project import agent_meta, operations, paths
 from tests.conftest import Done, git
 
 pytestmark = pytest.mark.usefixtures("tmux")
@@ -15,11 +15,11 @@ Ib = Callable[..., Done]
 
 
 @pytest.fixture
-def tree(repo: places.Place, ib: Ib, agent: Callable[..., Path]) -> Path:
+def tree(repo: paths.Place, ib: Ib, agent: Callable[..., Path]) -> Path:
     """Where it was; one commit on its branch."""
     ib("init")
     made = agent(repo, "w")
-    meta.change(repo, "w", client="/bin/true", session_id="s")
+    agent_meta.change(repo, "w", client="/bin/true", session_id="s")
     (made / "new.txt").write_text("new\n")
     git(made, "add", "new.txt")
     git(made, "commit", "-q", "-m", "Work")
@@ -31,12 +31,12 @@ def again(tree: Path) -> str:
     return f"git worktree add -f {quoted(str(tree))} agent/w"
 
 
-def test_before_it_is_closed(repo: places.Place, ib: Ib, tree: Path) -> None:
+def test_before_it_is_closed(repo: paths.Place, ib: Ib, tree: Path) -> None:
     assert "Its worktree is gone, and with it what was not committed there\n" in ib("merge", "w").err
     assert "w: a worktree that is gone already, 1 commit in no other branch" in ib("kill", "w").err
 
 
-def test_where_one_looks_for_what_is_wrong(repo: places.Place, ib: Ib, tree: Path) -> None:
+def test_where_one_looks_for_what_is_wrong(repo: paths.Place, ib: Ib, tree: Path) -> None:
     found = [one for one in ib("doctor", "--json").json() if one["subject"] == "agents"]
     assert [(one["level"], one["text"], one["hint"]) for one in found] == [
         ("warn", "the worktree of w is gone", again(tree))
@@ -48,7 +48,7 @@ def test_where_one_looks_for_what_is_wrong(repo: places.Place, ib: Ib, tree: Pat
 
 
 @pytest.mark.parametrize("verb", ["merge", "kill"])
-def test_undo_does_not_say_that_all_is_back(repo: places.Place, ib: Ib, tree: Path, verb: str) -> None:
+def test_undo_does_not_say_that_all_is_back(repo: paths.Place, ib: Ib, tree: Path, verb: str) -> None:
     assert ib(verb, "w", "--force").code == 0
 
     done = ib("undo")
@@ -62,15 +62,15 @@ def test_undo_does_not_say_that_all_is_back(repo: places.Place, ib: Ib, tree: Pa
     assert [one for one in ib("doctor", "--json").json() if one["subject"] == "agents"] == []
 
 
-def test_not_of_one_that_a_command_is_making_or_closing(repo: places.Place, ib: Ib, tree: Path) -> None:
+def test_not_of_one_that_a_command_is_making_or_closing(repo: paths.Place, ib: Ib, tree: Path) -> None:
     with operations.begin(repo, "spawn", "w"):
         assert "is gone" not in ib("why", "w").out
         assert "gone (" not in ib("status", "w").out
 
 
-def test_without_its_branch_the_hint_begins_where_it_began(repo: places.Place, ib: Ib, tree: Path) -> None:
+def test_without_its_branch_the_hint_begins_where_it_began(repo: paths.Place, ib: Ib, tree: Path) -> None:
     base = git(repo.root, "rev-parse", "HEAD").strip()
-    meta.change(repo, "w", base_commit=base)
+    agent_meta.change(repo, "w", base_commit=base)
     git(repo.root, "worktree", "prune")
     git(repo.root, "branch", "-q", "-D", "agent/w")
 
@@ -82,7 +82,7 @@ def test_without_its_branch_the_hint_begins_where_it_began(repo: places.Place, i
 
 
 def test_a_folder_that_is_no_worktree_any_more_is_not_called_saved(
-    repo: places.Place, ib: Ib, agent: Callable[..., Path]
+    repo: paths.Place, ib: Ib, agent: Callable[..., Path]
 ) -> None:
     ib("init")
     made = agent(repo, "w")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import agents, meta, places
+from ibstatus.project import agent_meta, agents, paths
 from tests.children import is_alive
 from tests.conftest import Done, git, make_repo, run_ib
 from tests.gitwork import commit, state, subjects, tip
@@ -24,7 +24,7 @@ Ib = Callable[..., Done]
 Agent = Callable[..., Path]
 
 
-def test_it_is_shown_and_asked_first(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_it_is_shown_and_asked_first(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n", "say \x1b[31mred")
     before = state(repo.root)
 
@@ -41,7 +41,7 @@ def test_it_is_shown_and_asked_first(repo: places.Place, ib: Ib, agent: Agent) -
 
 @pytest.mark.parametrize(("answer", "code", "merged"), [(b"y\n", 0, True), (b"n\n", 1, False), (b"\x04", 1, False)])
 def test_a_person_at_a_terminal_answers(
-    repo: places.Place, agent: Agent, answer: bytes, code: int, merged: bool
+    repo: paths.Place, agent: Agent, answer: bytes, code: int, merged: bool
 ) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     ours, theirs = pty.openpty()
@@ -64,7 +64,7 @@ def test_a_person_at_a_terminal_answers(
     assert agents.exists(repo, "w") is not merged
 
 
-def test_what_is_said_and_logged_of_a_merge(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_what_is_said_and_logged_of_a_merge(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     agent(repo, "lead")
     commit(agent(repo, "worker-a", "lead"), "new.txt", "new\n")
 
@@ -83,7 +83,7 @@ def test_what_is_said_and_logged_of_a_merge(repo: places.Place, ib: Ib, agent: A
     assert [kind for kind in told if kind.startswith("merge.")] == ["merge.started", "merge.done"]
 
 
-def test_a_merge_as_json(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_merge_as_json(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     work = commit(agent(repo, "w"), "new.txt", "new\n")
     before = tip(repo.root)
 
@@ -96,7 +96,7 @@ def test_a_merge_as_json(repo: places.Place, ib: Ib, agent: Agent) -> None:
     assert Path(told["archive"]).is_dir()
 
 
-def test_a_check_says_yes(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_check_says_yes(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     before = state(repo.root)
 
@@ -109,7 +109,7 @@ def test_a_check_says_yes(repo: places.Place, ib: Ib, agent: Agent) -> None:
     assert agents.exists(repo, "w")
 
 
-def test_a_check_names_the_files(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_check_names_the_files(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     worker = agent(repo, "w")
     commit(worker, "file.txt", "theirs\n")
     (worker / "left über.txt").write_text("left\n")
@@ -128,7 +128,7 @@ def test_a_check_names_the_files(repo: places.Place, ib: Ib, agent: Agent) -> No
     assert done.err.startswith("Error: agent/w conflicts with main in 1 file.\n")
 
 
-def test_an_agent_merges_into_its_own_branch(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_an_agent_merges_into_its_own_branch(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     lead = agent(repo, "lead")
     commit(agent(repo, "w", "lead"), "new.txt", "new\n")
     as_agent = {"CLAUDECODE": "1"}
@@ -151,7 +151,7 @@ def test_an_agent_merges_into_its_own_branch(repo: places.Place, ib: Ib, agent: 
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_bad_input_is_an_error_with_a_hint(repo: places.Place, ib: Ib, agent: Agent, words: list[str]) -> None:
+def test_bad_input_is_an_error_with_a_hint(repo: paths.Place, ib: Ib, agent: Agent, words: list[str]) -> None:
     for name in ("w", "same-a", "same-b"):
         agent(repo, name)
     before = state(repo.root), git(repo.root, "worktree", "list")
@@ -175,7 +175,7 @@ def test_odd_paths_and_a_plain_locale(tmp_path: Path, agent: Agent) -> None:
     assert Path(repo.root, "näh\n'\".txt").exists()
 
 
-def test_undo_takes_the_merge_back_and_brings_the_agent(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_undo_takes_the_merge_back_and_brings_the_agent(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     ib("init")
     worker = agent(repo, "w")
     work = commit(worker, "new.txt", "new\n")
@@ -192,7 +192,7 @@ def test_undo_takes_the_merge_back_and_brings_the_agent(repo: places.Place, ib: 
     assert Path(repo.root, "new.txt").exists()
 
 
-def test_undo_is_refused_where_the_branch_has_gone_on(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_undo_is_refused_where_the_branch_has_gone_on(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     ib("init")
     commit(agent(repo, "w"), "new.txt", "new\n")
     ib("merge", "w", "--force")
@@ -206,7 +206,7 @@ def test_undo_is_refused_where_the_branch_has_gone_on(repo: places.Place, ib: Ib
     assert state(repo.root) == before
 
 
-def test_undo_knows_a_merge_that_was_reverted(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_undo_knows_a_merge_that_was_reverted(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     ib("init")
     commit(agent(repo, "w"), "new.txt", "new\n")
     ib("merge", "w", "--force")
@@ -222,7 +222,7 @@ def test_undo_knows_a_merge_that_was_reverted(repo: places.Place, ib: Ib, agent:
     assert agents.exists(repo, "w")
 
 
-def test_a_hint_can_be_typed_and_keeps_the_options(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_hint_can_be_typed_and_keeps_the_options(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     Path(repo.root, "file.txt").write_text("mine\n")
 
@@ -236,13 +236,13 @@ def test_a_hint_can_be_typed_and_keeps_the_options(repo: places.Place, ib: Ib, a
 
 
 def test_an_agent_begun_on_another_branch_is_not_merged_into_main_unasked(
-    repo: places.Place, ib: Ib, agent: Agent
+    repo: paths.Place, ib: Ib, agent: Agent
 ) -> None:
     git(repo.root, "checkout", "-q", "-b", "feat")
     begun = commit(repo.root, "feature.txt", "half\n")
     for name in ("fg", "other", "empty"):
         agent(repo, name)
-        meta.change(repo, name, base="feat", base_commit=begun)
+        agent_meta.change(repo, name, base="feat", base_commit=begun)
     for name in ("fg", "other"):
         commit(Path(repo.agent_dir(name), "repo"), f"{name}.txt", "new\n")
     git(repo.root, "checkout", "-q", "main")
@@ -268,7 +268,7 @@ def test_an_agent_begun_on_another_branch_is_not_merged_into_main_unasked(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_killed_test_leaves_no_checkout_and_no_process(
-    repo: places.Place, ib: Ib, agent: Agent, tmp_path: Path, number: int
+    repo: paths.Place, ib: Ib, agent: Agent, tmp_path: Path, number: int
 ) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     before = state(repo.root)
@@ -294,7 +294,7 @@ def test_a_killed_test_leaves_no_checkout_and_no_process(
 
 @pytest.mark.parametrize("force", [[], ["--force"]], ids=["asks", "force"])
 def test_one_at_work_without_commits_is_not_closed(
-    repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path, force: list[str]
+    repo: paths.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path, force: list[str]
 ) -> None:
     living = Living(repo, tmux, tmp_path / "claude", "w1", ORDERS).idle().held()
     before = state(repo.root)
@@ -312,7 +312,7 @@ def test_one_at_work_without_commits_is_not_closed(
 
 
 def test_one_whose_turn_is_over_is_closed_without_commits(
-    repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path
+    repo: paths.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path
 ) -> None:
     living = Living(repo, tmux, tmp_path / "claude", "w1", "work 1\nwait\n").idle()
     until(lambda: ib("wait", "w1", "--timeout", "0").code == 0)
@@ -324,7 +324,7 @@ def test_one_whose_turn_is_over_is_closed_without_commits(
 
 
 def test_commits_of_one_at_work_are_merged_as_ever(
-    repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path
+    repo: paths.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path
 ) -> None:
     living = Living(repo, tmux, tmp_path / "claude", "w1", ORDERS).idle().held()
     commit(living.worktree, "new.txt", "new\n")

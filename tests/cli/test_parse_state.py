@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.rules import screen_states
-from ibstatus.rules.screen_rules import built_in
-from ibstatus.store import places, screen_rules
+from ibstatus.claude.screens import states, user_rules
+from ibstatus.claude.screens.rules_file import built_in
+from ibstatus.project import paths
 from tests.conftest import PROJECT, Done
 
 FOLDER, SHARED = PROJECT / "fixtures" / "screen-states", PROJECT.parent / "shared"
@@ -35,7 +35,7 @@ def test_a_file_and_a_pipe(ib: Callable[..., Done], tmp_path: Path) -> None:
 
 EVERY = """
 import sys
-from ibstatus.ops import screen_proof
+from ibstatus.testkit.fixtures import screens as screen_proof
 for path in sys.argv[1:]:
     print(path, ascii(screen_proof.state(path, "")[0]), sep="\\t")
 """
@@ -50,7 +50,7 @@ def test_no_locale_changes_what_a_screen_says(locale: str, tmp_path: Path) -> No
     argv = [sys.executable, "-P", "-c", EVERY, *map(str, screens)]
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, check=True)
 
-    expected = {str(path): ascii(screen_states.shown(path.read_text("utf-8"))) for path in screens}
+    expected = {str(path): ascii(states.shown(path.read_text("utf-8"))) for path in screens}
     assert dict(line.split("\t") for line in done.stdout.decode("ascii").splitlines()) == expected
 
 
@@ -88,7 +88,7 @@ def test_a_missing_file_and_a_folder(ib: Callable[..., Done], tmp_path: Path) ->
         assert done.err.startswith("Error: Could not read")
 
 
-def test_a_broken_file_of_the_user_is_named_with_its_line(repo: places.Place, ib: Callable[..., Done]) -> None:
+def test_a_broken_file_of_the_user_is_named_with_its_line(repo: paths.Place, ib: Callable[..., Done]) -> None:
     path = Path(repo.home, "screens.toml")
     path.parent.mkdir(exist_ok=True)
     path.write_text(OWN + "\n[[rule]]\nname = 'bad'\nstate = 'waiting'\nmatch = '(a+'\n")
@@ -97,7 +97,7 @@ def test_a_broken_file_of_the_user_is_named_with_its_line(repo: places.Place, ib
     assert done.code == 1
     assert f"{path} cannot be used, line 9" in done.err
     assert "unterminated" in done.err
-    assert screen_rules.of(repo).rules[0].name == "mine"
+    assert user_rules.of(repo).rules[0].name == "mine"
 
 
 def test_a_slow_rule_is_named(home: Path, ib: Callable[..., Done], tmp_path: Path) -> None:
@@ -108,29 +108,29 @@ def test_a_slow_rule_is_named(home: Path, ib: Callable[..., Done], tmp_path: Pat
     assert "the rule slow took more than" in done.err
 
 
-def test_rules_of_the_repository_come_before_those_of_the_user(repo: places.Place, home: Path) -> None:
+def test_rules_of_the_repository_come_before_those_of_the_user(repo: paths.Place, home: Path) -> None:
     (home / "screens.toml").write_text(OWN.replace("stopped", "complete") + OWN.replace("mine", "other"))
-    assert [rule.state for rule in screen_rules.of(repo).rules[:2]] == ["complete", "stopped"]
+    assert [rule.state for rule in user_rules.of(repo).rules[:2]] == ["complete", "stopped"]
 
     Path(repo.home).mkdir(exist_ok=True)
     Path(repo.home, "screens.toml").write_text(OWN)
-    first = screen_rules.of(repo)
+    first = user_rules.of(repo)
     assert [(rule.name, rule.state) for rule in first.rules[:2]] == [("mine", "stopped"), ("other", "stopped")]
-    assert screen_rules.of(repo) is first
+    assert user_rules.of(repo) is first
 
     Path(repo.home, "screens.toml").unlink()
-    assert screen_rules.of(repo).rules[0].state == "complete"
+    assert user_rules.of(repo).rules[0].state == "complete"
 
 
-def test_what_is_no_file_costs_nothing_but_a_word(repo: places.Place, home: Path) -> None:
+def test_what_is_no_file_costs_nothing_but_a_word(repo: paths.Place, home: Path) -> None:
     (home / "screens.toml").mkdir()
-    assert len(screen_rules.problems(repo)) == 1
+    assert len(user_rules.problems(repo)) == 1
 
     (home / "screens.toml").rmdir()
     os.mkfifo(home / "screens.toml")
-    assert len(screen_rules.problems(repo)) == 1
+    assert len(user_rules.problems(repo)) == 1
 
     (home / "screens.toml").unlink()
     (home / "screens.toml").write_bytes(b"#" * 300_000)
-    assert "larger than" in screen_rules.problems(repo)[0]
-    assert screen_rules.of(repo).rules == built_in().rules
+    assert "larger than" in user_rules.problems(repo)[0]
+    assert user_rules.of(repo).rules == built_in().rules

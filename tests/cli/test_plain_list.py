@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 import ibstatus
 from bench import listing
 from ibstatus import __main__ as front
-from ibstatus.cli import plain_list
-from ibstatus.model.records import Agent, Snapshot, Wake
-from ibstatus.ops import fleet
-from ibstatus.rules import access, lines, stamps
-from ibstatus.rules import published as rule
-from ibstatus.store import disk, events, home, locks, places, published, snapshot
+from ibstatus.cli import fast_list
+from ibstatus.guard import ib_commands
+from ibstatus.model.fleet import Agent, Snapshot, Wake
+from ibstatus.project import events, home, paths
+from ibstatus.state import fleet, snapshot, snapshot_fresh
+from ibstatus.state import snapshot_json as rule
+from ibstatus.system import disk, jsonl, locks, timestamps
 from tests.test_house import HOT, LIGHT
 
 VERSION = ibstatus.__version__
@@ -65,7 +66,7 @@ SNAPSHOTS = st.builds(
 
 def written(found: Snapshot) -> bytes:
     """As store/snapshot writes it."""
-    return lines.encode(msgspec.to_builtins(found)).encode("utf-8", "replace") + b"\n"
+    return jsonl.encode(msgspec.to_builtins(found)).encode("utf-8", "replace") + b"\n"
 
 
 def by_click(data: bytes, now: float) -> str | None:
@@ -121,7 +122,7 @@ def test_a_broken_snapshot_is_left_to_click(at: int, put: bytes) -> None:
     ids=json.dumps,
 )
 def test_a_snapshot_of_another_shape_is_left_to_click(change: dict[str, Any]) -> None:
-    data = lines.encode(msgspec.to_builtins(ONE) | change).encode() + b"\n"
+    data = jsonl.encode(msgspec.to_builtins(ONE) | change).encode() + b"\n"
 
     assert rule.listed(data, VERSION, 9.0) is None
 
@@ -139,11 +140,13 @@ def test_the_fields_are_those_of_an_agent() -> None:
 
 
 def test_no_agent_is_refused_it() -> None:
-    assert {access.refusal(words, *who) for words in front.LISTS for who in [(True, True, True), (False,) * 3]} == {""}
+    assert {
+        ib_commands.refusal(words, *who) for words in front.LISTS for who in [(True, True, True), (False,) * 3]
+    } == {""}
 
 
 @pytest.fixture
-def kept(repo: places.Place) -> Iterator[places.Place]:
+def kept(repo: paths.Place) -> Iterator[paths.Place]:
     """Three agents, and a supervisor that has published them and looked just now."""
     home.enter(repo)
     lock = locks.Lock(repo.lock("supervisor"))
@@ -156,11 +159,11 @@ def kept(repo: places.Place) -> Iterator[places.Place]:
     lock.release()
 
 
-def listed(place: places.Place) -> str | None:
-    return published.listed(place, VERSION, time.time())
+def listed(place: paths.Place) -> str | None:
+    return snapshot_fresh.listed(place, VERSION, time.time())
 
 
-def test_click_prints_the_same_as_a_process(kept: places.Place, ib: Ib) -> None:
+def test_click_prints_the_same_as_a_process(kept: paths.Place, ib: Ib) -> None:
     for name in ("list", "ls"):
         snapshot.touch(kept, time.time_ns())
         assert listed(kept) is not None
@@ -171,7 +174,7 @@ def test_click_prints_the_same_as_a_process(kept: places.Place, ib: Ib) -> None:
         assert (plain.code, plain.err) == (0, "")
 
 
-def test_it_loads_the_hot_set_only(kept: places.Place) -> None:
+def test_it_loads_the_hot_set_only(kept: paths.Place) -> None:
     program = (
         "import sys; before = set(sys.modules); from ibstatus.__main__ import main; "
         "main(['list', '--json']); print('\\n' + '\\n'.join(set(sys.modules) - before))"
@@ -180,36 +183,36 @@ def test_it_loads_the_hot_set_only(kept: places.Place) -> None:
 
     loaded = {line for line in done.stdout.splitlines() if re.fullmatch(r"[\w.]+", line)}
     packages = {name.rpartition(".")[0] for name in HOT}
-    assert "ibstatus.cli.plain_list" in loaded
+    assert "ibstatus.cli.fast_list" in loaded
     assert loaded - LIGHT - set(HOT) - packages - {"ibstatus"} == set()
 
 
-def changed(path: str) -> Callable[[places.Place], None]:
+def changed(path: str) -> Callable[[paths.Place], None]:
     """This file or folder has changed a moment ago."""
     return lambda place: disk.utime(path.format(place=place))
 
 
-CHANGES: dict[str, Callable[[places.Place], None]] = {
+CHANGES: dict[str, Callable[[paths.Place], None]] = {
     "a meta.json": changed("{place.home}/agents/agent-1/meta.json"),
     "agents": changed("{place.home}/agents"),
     "a spool": changed("{place.spool}/w.jsonl"),
     "questions": lambda place: Path(place.questions).write_text("[]"),
     "history": lambda place: Path(place.events).write_text(""),
     "an operation": lambda place: Path(place.safe, "operations/a.json").write_text("{}"),
-    "no snapshot": lambda place: disk.unlink(published.path_of(place)),
-    "a broken one": lambda place: Path(published.path_of(place)).write_text("{"),
+    "no snapshot": lambda place: disk.unlink(snapshot_fresh.path_of(place)),
+    "a broken one": lambda place: Path(snapshot_fresh.path_of(place)).write_text("{"),
     "an old one": lambda place: snapshot.touch(place, time.time_ns() - 60 * 10**9),
     "one of tomorrow": lambda place: snapshot.touch(place, time.time_ns() + 86_400 * 10**9),
     "a folder in its place": lambda place: (
-        disk.unlink(published.path_of(place)),
-        disk.mkdir(published.path_of(place)),
+        disk.unlink(snapshot_fresh.path_of(place)),
+        disk.mkdir(snapshot_fresh.path_of(place)),
     ),
     "no home": lambda place: disk.rename(place.home, place.root + "/moved"),
 }
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_what_is_not_surely_true_is_left_to_click(what: str, kept: places.Place, ib: Ib) -> None:
+def test_what_is_not_surely_true_is_left_to_click(what: str, kept: paths.Place, ib: Ib) -> None:
     assert listed(kept) is not None
 
     CHANGES[what](kept)
@@ -218,7 +221,7 @@ def test_what_is_not_surely_true_is_left_to_click(what: str, kept: places.Place,
     assert ib("list", "--json").code == 0
 
 
-def test_without_a_supervisor_nothing_is_true(repo: places.Place) -> None:
+def test_without_a_supervisor_nothing_is_true(repo: paths.Place) -> None:
     home.enter(repo)
     listing.fill(repo, 3)
 
@@ -226,7 +229,7 @@ def test_without_a_supervisor_nothing_is_true(repo: places.Place) -> None:
 
 
 def test_an_agent_of_elsewhere_and_a_folder_of_nobody_are_for_click(
-    kept: places.Place, ib: Ib, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: paths.Place, ib: Ib, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stranger = {"IB_AGENT_ID": "x", "IB_AGENT_TOKEN": "0"}
     assert ib("list", "--json", env=stranger).code == 0
@@ -236,11 +239,11 @@ def test_an_agent_of_elsewhere_and_a_folder_of_nobody_are_for_click(
         monkeypatch.setitem(os.environ, name, value)
         monkeypatch.setitem(sys.modules["posix"].environ, name.encode(), value.encode())  # type: ignore[attr-defined]
 
-    assert plain_list.run(["list", "--json"]) is None
+    assert fast_list.run(["list", "--json"]) is None
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_a_full_disk_and_a_reader_that_went_away_end_as_with_click(kept: places.Place) -> None:
+def test_a_full_disk_and_a_reader_that_went_away_end_as_with_click(kept: paths.Place) -> None:
     for many in (["--json"], ["--json", "--json"]):
         snapshot.touch(kept, time.time_ns())
         argv = [sys.executable, "-m", "ibstatus", "list", *many]
@@ -255,15 +258,15 @@ def test_a_full_disk_and_a_reader_that_went_away_end_as_with_click(kept: places.
         assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-def test_what_was_published_counts_from_before_its_look(kept: places.Place) -> None:
+def test_what_was_published_counts_from_before_its_look(kept: paths.Place) -> None:
     """Until the look is over, nobody takes what changed during it for seen."""
     before = int(time.time())
-    snapshot.write(kept, msgspec.structs.replace(ONE, at=stamps.utc(before)))
+    snapshot.write(kept, msgspec.structs.replace(ONE, at=timestamps.utc(before)))
 
-    assert published.read(kept)[1] == before
+    assert snapshot_fresh.read(kept)[1] == before
 
 
-def test_what_the_supervisor_itself_folds_leaves_its_snapshot_true(kept: places.Place) -> None:
+def test_what_the_supervisor_itself_folds_leaves_its_snapshot_true(kept: paths.Place) -> None:
     """Otherwise no snapshot would be true from a hook's word to the look after next."""
     events.fold(kept)
 

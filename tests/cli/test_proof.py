@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.ops import proof, proof_fleet
+from ibstatus.testkit.fixtures import proof, proof_fleet
 from tests.conftest import PROJECT, Done
 
 FIXTURES = PROJECT / "fixtures"

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import agents, home, locks, meta, moving, operations, places, undo_log
+from ibstatus.agents.undo import log
+from ibstatus.project import agent_meta, agents, home, operations, paths
+from ibstatus.system import folders, locks
 from tests.conftest import Done, git, run_ib
 from tests.until import until
 
@@ -39,7 +41,7 @@ def on_terminal(cwd: str, args: list[str], typed: bytes) -> tuple[int, str]:
     return running.wait(30), shown.decode("utf-8", "replace")
 
 
-def test_it_says_what_would_be_lost_and_does_nothing(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_it_says_what_would_be_lost_and_does_nothing(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     home.enter(repo)
     tree = agent(repo, "lead")
     agent(repo, "w1", "lead")
@@ -60,7 +62,7 @@ def test_it_says_what_would_be_lost_and_does_nothing(repo: places.Place, ib: Ib,
     assert agents.exists(repo, "lead")
 
 
-def test_a_kill_and_its_undo(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_kill_and_its_undo(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     home.enter(repo)
     (agent(repo, "foo") / "new.txt").write_text("new\n")
 
@@ -82,7 +84,7 @@ def test_a_kill_and_its_undo(repo: places.Place, ib: Ib, agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(("answer", "gone"), [(b"y\n", True), (b"n\n", False), (b"\n", False), (b"\x04", False)])
-def test_a_person_is_asked(repo: places.Place, agent: Agent, answer: bytes, gone: bool) -> None:
+def test_a_person_is_asked(repo: paths.Place, agent: Agent, answer: bytes, gone: bool) -> None:
     home.enter(repo)
     agent(repo, "foo")
 
@@ -93,7 +95,7 @@ def test_a_person_is_asked(repo: places.Place, agent: Agent, answer: bytes, gone
     assert ("Cancelled." in shown) is not gone
 
 
-def test_children_go_with_it_when_asked(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_children_go_with_it_when_asked(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     home.enter(repo)
     for name, manager in (("a", None), ("b", "a"), ("c", "b"), ("d", None)):
         agent(repo, name, manager)
@@ -104,10 +106,10 @@ def test_children_go_with_it_when_asked(repo: places.Place, ib: Ib, agent: Agent
     assert agents.all_ids(repo) == ["d"]
     assert ib("undo", "b").code == 0
     assert agents.all_ids(repo) == ["a", "b", "c", "d"]
-    assert meta.read(repo, "c")["manager"] == "b"
+    assert agent_meta.read(repo, "c")["manager"] == "b"
 
 
-def test_unknown_and_ambiguous(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_unknown_and_ambiguous(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     home.enter(repo)
     agent(repo, "foo-1")
     agent(repo, "foo-2")
@@ -120,10 +122,10 @@ def test_unknown_and_ambiguous(repo: places.Place, ib: Ib, agent: Agent) -> None
     assert agents.all_ids(repo) == ["foo-1", "foo-2"]
 
 
-def test_an_agent_kills_only_what_is_below_it(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_an_agent_kills_only_what_is_below_it(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     home.enter(repo)
     tree = agent(repo, "lead")
-    meta.change(repo, "lead", worker=False)
+    agent_meta.change(repo, "lead", worker=False)
     agent(repo, "w1", "lead")
     agent(repo, "other")
 
@@ -141,20 +143,20 @@ def test_an_agent_kills_only_what_is_below_it(repo: places.Place, ib: Ib, agent:
     assert agents.all_ids(repo) == ["lead", "other"]
 
 
-def test_an_agent_ends_itself(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_an_agent_ends_itself(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     home.enter(repo)
     tree = agent(repo, "lead")
-    meta.change(repo, "lead", worker=False)
+    agent_meta.change(repo, "lead", worker=False)
 
     done = ib("kill", "lead", "--force", cwd=tree, env=AS_AGENT)
 
     assert done.code == 0
-    until(lambda: [record.agent for record in undo_log.all_of(repo)] == ["lead"])
+    until(lambda: [record.agent for record in log.all_of(repo)] == ["lead"])
     until(lambda: operations.read(repo, "lead") == {})
     assert not agents.exists(repo, "lead")
 
 
-def mail(repo: places.Place) -> tuple[object, ...]:
+def mail(repo: paths.Place) -> tuple[object, ...]:
     told = run_ib("listen", "--timeout", "0", cwd=repo.root)
     return (
         run_ib("messages", "--json", cwd=repo.root).json(),
@@ -163,7 +165,7 @@ def mail(repo: places.Place) -> tuple[object, ...]:
     )
 
 
-def test_a_full_nuke_and_its_undo(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_full_nuke_and_its_undo(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     home.enter(repo)
     tree = agent(repo, "lead")
     agent(repo, "w1", "lead")
@@ -182,7 +184,7 @@ def test_a_full_nuke_and_its_undo(repo: places.Place, ib: Ib, agent: Agent) -> N
     assert done.out.startswith("Results: 2 agent(s) killed, 0 failed\nUndo: ib undo ")
     assert agents.all_ids(repo) == []
     assert mail(repo) == ([], [], [])
-    [folder] = [leaf for leaf in moving.names_in(repo.home + "/archive") if leaf.endswith("-all")]
+    [folder] = [leaf for leaf in folders.names_in(repo.home + "/archive") if leaf.endswith("-all")]
     kept = Path(repo.home, "archive", folder)
     assert "which port" in (kept / "user-messages.json").read_text()
     assert "which host" in (kept / "user-questions.json").read_text()
@@ -200,10 +202,10 @@ def test_a_full_nuke_and_its_undo(repo: places.Place, ib: Ib, agent: Agent) -> N
     assert sorted(found[2]) == sorted(["later", "which port", "Agent lead asks: which host?"])  # type: ignore[call-overload]
     assert Path(repo.agent_dir("lead"), "repo", "new.txt").read_text() == "new\n"
     assert "for you" in Path(repo.agent_dir("w1"), "inbox.jsonl").read_text()
-    assert undo_log.all_of(repo) == []
+    assert log.all_of(repo) == []
 
 
-def test_nuking_one_leaves_the_mail(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_nuking_one_leaves_the_mail(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     home.enter(repo)
     agent(repo, "lead")
     agent(repo, "w1", "lead")
@@ -217,7 +219,7 @@ def test_nuking_one_leaves_the_mail(repo: places.Place, ib: Ib, agent: Agent) ->
     assert [item["content"] for item in ib("messages", "--json").json()] == ["which port"]  # type: ignore[attr-defined]
 
 
-def test_nothing_to_nuke(repo: places.Place, ib: Ib) -> None:
+def test_nothing_to_nuke(repo: paths.Place, ib: Ib) -> None:
     done = ib("nuke", "--force")
     assert (done.code, done.out) == (0, "No agents or orphaned sessions found.\n")
     home.enter(repo)
@@ -225,7 +227,7 @@ def test_nothing_to_nuke(repo: places.Place, ib: Ib) -> None:
 
 
 def test_a_nuke_ends_listeners_supervisor_and_leftover_sessions(
-    repo: places.Place, ib: Ib, agent: Agent, tmux: Callable[..., str]
+    repo: paths.Place, ib: Ib, agent: Agent, tmux: Callable[..., str]
 ) -> None:
     home.enter(repo)
     agent(repo, "foo")
@@ -253,7 +255,7 @@ def test_a_nuke_ends_listeners_supervisor_and_leftover_sessions(
                 process.wait()
 
 
-def test_gc_shows_and_takes_only_what_is_certain(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_gc_shows_and_takes_only_what_is_certain(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     home.enter(repo)
     for name in ("clean", "dirty", "work", "living"):
         tree = agent(repo, name)
@@ -284,7 +286,7 @@ def test_gc_shows_and_takes_only_what_is_certain(repo: places.Place, ib: Ib, age
     assert "agent/bare" in git(repo.root, "branch")
 
 
-def test_gc_with_nothing(repo: places.Place, ib: Ib) -> None:
+def test_gc_with_nothing(repo: paths.Place, ib: Ib) -> None:
     assert ib("gc").code == 0
     assert ib("gc", "--json").json() == []
     assert not os.path.exists(repo.home)

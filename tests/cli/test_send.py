@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import rouse
-from ibstatus.store import events, home, places
+from ibstatus.mail import wake_agent
+from ibstatus.project import events, home, paths
 from tests.conftest import Done, make_agent
 from tests.living import ORDERS, Living
 
@@ -17,15 +17,15 @@ Ib = Callable[..., Done]
 
 
 @pytest.fixture
-def living(repo: places.Place, tmux: Callable[..., str], tmp_path: Path) -> Living:
+def living(repo: paths.Place, tmux: Callable[..., str], tmp_path: Path) -> Living:
     return Living(repo, tmux, tmp_path / "claude", "w1", "work 1\nwait\n")
 
 
-def letters(place: places.Place, name: str) -> list[dict[str, object]]:
+def letters(place: paths.Place, name: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in Path(place.agent_dir(name), "inbox.jsonl").read_text().splitlines()]
 
 
-def test_an_idle_one_has_it_when_the_command_returns(repo: places.Place, ib: Ib, living: Living) -> None:
+def test_an_idle_one_has_it_when_the_command_returns(repo: paths.Place, ib: Ib, living: Living) -> None:
     living.idle()
     done = ib("send", "w1", "hello")
 
@@ -39,7 +39,7 @@ def test_an_idle_one_has_it_when_the_command_returns(repo: places.Place, ib: Ib,
     assert kinds[:3] == ["message.queued", "message.rung", "message.offered"]
 
 
-def test_one_at_work(repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path) -> None:
+def test_one_at_work(repo: paths.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path) -> None:
     Living(repo, tmux, tmp_path / "claude", "w1", ORDERS).idle().held()
 
     done = ib("send", "w1", "hello")
@@ -48,7 +48,7 @@ def test_one_at_work(repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_p
     assert ib("send", "w1", "more", "--json").json()["state"] == "busy"  # type: ignore[index]
 
 
-def test_one_that_has_ended(repo: places.Place, ib: Ib, living: Living) -> None:
+def test_one_that_has_ended(repo: paths.Place, ib: Ib, living: Living) -> None:
     living.idle().end()
     done = ib("send", "w1", "hello")
 
@@ -74,7 +74,7 @@ def heard_texts(living: Living) -> list[str]:
     return [json.loads(line)["msg"].removeprefix(begin) for line in found]
 
 
-def test_any_text_arrives_as_it_is(repo: places.Place, ib: Ib, living: Living) -> None:
+def test_any_text_arrives_as_it_is(repo: paths.Place, ib: Ib, living: Living) -> None:
     living.idle()
     for number, text in enumerate(TEXTS, 1):
         sent = ib("send", "w1", stdin=text, env={"LC_ALL": "C"})
@@ -88,7 +88,7 @@ def test_any_text_arrives_as_it_is(repo: places.Place, ib: Ib, living: Living) -
 
 @pytest.mark.parametrize("at", ["busy", "dialog", "draft"])
 def test_any_text_waits_until_it_can_be_heard_and_comes_once(
-    repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path, at: str
+    repo: paths.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path, at: str
 ) -> None:
     """At work it hears it at its next step; a dialog is not answered and a draft not sent by it."""
     script = {"busy": ORDERS, "dialog": "dialog trust\nwait", "draft": "wait"}[at]
@@ -114,7 +114,7 @@ def test_any_text_waits_until_it_can_be_heard_and_comes_once(
         living.keys("C-u")
     if at != "busy":
         living.idle()
-        rouse.rouse(repo, "w1")
+        wake_agent.rouse(repo, "w1")
 
     living.until(lambda: len(heard_texts(living)) >= len(TEXTS))
     living.idle()
@@ -122,7 +122,7 @@ def test_any_text_waits_until_it_can_be_heard_and_comes_once(
     assert not living.has_heard("half a thought")
 
 
-def test_a_hundred_kilobytes_arrive_whole(repo: places.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path) -> None:
+def test_a_hundred_kilobytes_arrive_whole(repo: paths.Place, ib: Ib, tmux: Callable[..., str], tmp_path: Path) -> None:
     name = "t-" + uuid.uuid4().hex[:12]  # what is too long lies under /tmp in its name
     living = Living(repo, tmux, tmp_path / "claude", name).idle()
     text = "start " + "line ; ! / -x\n" * 7000 + "end"
@@ -136,7 +136,7 @@ def test_a_hundred_kilobytes_arrive_whole(repo: places.Place, ib: Ib, tmux: Call
     shutil.rmtree(path.parent)
 
 
-def test_who_may_speak_for_whom(repo: places.Place, ib: Ib, tmux: object) -> None:
+def test_who_may_speak_for_whom(repo: paths.Place, ib: Ib, tmux: object) -> None:
     home.enter(repo)
     boss = make_agent(repo, "boss")
     worker = make_agent(repo, "w1", "boss")
@@ -159,7 +159,7 @@ def test_who_may_speak_for_whom(repo: places.Place, ib: Ib, tmux: object) -> Non
     ]
 
 
-def test_an_unknown_or_ambiguous_id(repo: places.Place, ib: Ib, tmux: object) -> None:
+def test_an_unknown_or_ambiguous_id(repo: paths.Place, ib: Ib, tmux: object) -> None:
     home.enter(repo)
     for name in ("foo", "foo-bar", "fool"):
         make_agent(repo, name)
@@ -173,7 +173,7 @@ def test_an_unknown_or_ambiguous_id(repo: places.Place, ib: Ib, tmux: object) ->
 
 
 @pytest.mark.parametrize("more", [[], ["--from", "w2"], ["--"]], ids=["plain", "plain with an option", "click"])
-def test_a_question_needs_no_blank(repo: places.Place, ib: Ib, more: list[str]) -> None:
+def test_a_question_needs_no_blank(repo: paths.Place, ib: Ib, more: list[str]) -> None:
     done = ib("send", "user-claude", *more, "?Should I cache?")
 
     assert (done.code, done.out.partition(" msg-")[0]) == (0, "Queued message for user's Claude: question")

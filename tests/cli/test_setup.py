@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.model import words
-from ibstatus.ops import doctor, init, say, uninstall
-from ibstatus.rules import identity
-from ibstatus.store import disk, exclude, locks, places, removal
+from ibstatus.mail import send
+from ibstatus.model import constants
+from ibstatus.project import git_exclude, identity, paths
+from ibstatus.setup import doctor, init, remove_home, uninstall
+from ibstatus.system import disk, locks
 from tests import forked
 from tests.conftest import PROJECT, Done, git
 from tests.faults import Faults
@@ -49,46 +50,46 @@ def everything(root: str) -> dict[str, bytes]:
 
 
 class TestInit:
-    def test_says_what_was_made_and_then_that_it_is_there(self, repo: places.Place, ib: Ib) -> None:
+    def test_says_what_was_made_and_then_that_it_is_there(self, repo: paths.Place, ib: Ib) -> None:
         first = ib("init")
         known = Path(repo.repo_id).read_text().strip()
         assert first == Done(
             0,
-            f"Made {repo.home} (repo-id {known})\nKept out of git by {exclude.path_of(repo)}\n"
+            f"Made {repo.home} (repo-id {known})\nKept out of git by {git_exclude.path_of(repo)}\n"
             f"Claude learns of its agents from the <ittybitty> block in {repo.root}/CLAUDE.md\n"
-            f"Git does not track CLAUDE.md; a line in {exclude.path_of(repo)} "
+            f"Git does not track CLAUDE.md; a line in {git_exclude.path_of(repo)} "
             "keeps it out until it has text of yours\n",
             "",
         )
         assert ib("init").out == first.out.replace("Made", "Already there:", 1)
 
-    def test_json(self, repo: places.Place, ib: Ib) -> None:
+    def test_json(self, repo: paths.Place, ib: Ib) -> None:
         made = ib("init", "--json").json()
         assert made == {
             "root": repo.root,
             "home": repo.home,
             "repo_id": Path(repo.repo_id).read_text().strip(),
             "made": True,
-            "kept_out_by": exclude.path_of(repo),
+            "kept_out_by": git_exclude.path_of(repo),
             "claude_md": f"{repo.root}/CLAUDE.md",
-            "hidden": f"git does not track CLAUDE.md; a line in {exclude.path_of(repo)} "
+            "hidden": f"git does not track CLAUDE.md; a line in {git_exclude.path_of(repo)} "
             "keeps it out until it has text of yours",
             "notes": [],
         }
         assert ib("init", "--json").json() == {**made, "made": False}
 
-    def test_without_the_option_nothing_tracked_changes(self, repo: places.Place, ib: Ib) -> None:
+    def test_without_the_option_nothing_tracked_changes(self, repo: paths.Place, ib: Ib) -> None:
         assert ib("init").code == 0
         assert not Path(repo.root, ".gitignore").exists()
         assert git(repo.root, "status", "--porcelain") == ""
 
-    def test_gitignore_instead_of_exclude(self, repo: places.Place, ib: Ib) -> None:
-        original = Path(exclude.path_of(repo)).read_bytes()
+    def test_gitignore_instead_of_exclude(self, repo: paths.Place, ib: Ib) -> None:
+        original = Path(git_exclude.path_of(repo)).read_bytes()
         Path(repo.root, ".gitignore").write_text("*.pyc")
         assert ib("notify", "first").code == 0  # makes the folder, with the line in exclude
         assert ib("init", "--gitignore").code == 0
         assert Path(repo.root, ".gitignore").read_text() == "*.pyc\n.ittybitty/\n"
-        assert Path(exclude.path_of(repo)).read_bytes() == original + b"/CLAUDE.md\n"
+        assert Path(git_exclude.path_of(repo)).read_bytes() == original + b"/CLAUDE.md\n"
         assert ib("init", "--gitignore").code == 0
         assert ib("init").code == 0
         assert Path(repo.root, ".gitignore").read_text().count("ittybitty") == 1
@@ -96,9 +97,7 @@ class TestInit:
         assert Path(repo.root, ".gitignore").read_text() == "*.pyc"
 
     @pytest.mark.parametrize("kind", ["folder", "pipe", "open block"])
-    def test_a_claude_md_that_cannot_be_ours_is_said_and_left_alone(
-        self, repo: places.Place, ib: Ib, kind: str
-    ) -> None:
+    def test_a_claude_md_that_cannot_be_ours_is_said_and_left_alone(self, repo: paths.Place, ib: Ib, kind: str) -> None:
         path = Path(repo.root, "CLAUDE.md")
         if kind == "folder":
             path.mkdir()
@@ -114,7 +113,7 @@ class TestInit:
         assert (done.code, done.err.partition("To have")[0]) == (0, "")
         assert path.exists()
 
-    def test_a_block_that_came_with_a_commit_stays(self, repo: places.Place, ib: Ib) -> None:
+    def test_a_block_that_came_with_a_commit_stays(self, repo: paths.Place, ib: Ib) -> None:
         path = Path(repo.root, "CLAUDE.md")
         path.write_text("# Ours\n\n<ittybitty>\nour own words\n</ittybitty>\n\nMore.\n")
         git(repo.root, "add", "CLAUDE.md")
@@ -126,7 +125,7 @@ class TestInit:
         assert path.read_bytes() == before
         assert git(repo.root, "status", "--porcelain") == ""
 
-    def test_a_node_that_came_with_a_commit_is_there_again(self, repo: places.Place, ib: Ib, agent: Agent) -> None:
+    def test_a_node_that_came_with_a_commit_is_there_again(self, repo: paths.Place, ib: Ib, agent: Agent) -> None:
         path = Path(repo.root, "CLAUDE.md")
         path.write_text("<ittybitty>\nhi\n<ittybitty-status>\n{}\n</ittybitty-status>\n</ittybitty>\nTAIL\n")
         git(repo.root, "add", "CLAUDE.md")
@@ -142,7 +141,7 @@ class TestInit:
         assert (done.code, f"Gave back {path}: its original bytes" in done.out) == (0, True)
         assert path.read_bytes() == before
 
-    def test_a_file_that_git_has_and_does_not_check_out_is_not_made(self, repo: places.Place, ib: Ib) -> None:
+    def test_a_file_that_git_has_and_does_not_check_out_is_not_made(self, repo: paths.Place, ib: Ib) -> None:
         path = Path(repo.root, "CLAUDE.md")
         path.write_text("# Ours\n")
         git(repo.root, "add", "CLAUDE.md")
@@ -152,7 +151,7 @@ class TestInit:
         assert "git has it" in ib("init").err
         assert not path.exists()
 
-    def test_another_encoding_is_left_alone(self, repo: places.Place, ib: Ib) -> None:
+    def test_another_encoding_is_left_alone(self, repo: paths.Place, ib: Ib) -> None:
         path = Path(repo.root, "CLAUDE.md")
         path.write_bytes("# Ours\n".encode("utf-16"))
         before = path.read_bytes()
@@ -163,7 +162,7 @@ class TestInit:
         assert "is not UTF-8" in ib("init").err
         assert path.read_text() == "# Ours\n"
 
-    def test_what_somebody_wrote_into_our_block_stays(self, repo: places.Place, ib: Ib) -> None:
+    def test_what_somebody_wrote_into_our_block_stays(self, repo: paths.Place, ib: Ib) -> None:
         path = Path(repo.root, "CLAUDE.md")
         path.write_text("# Ours\n")
         git(repo.root, "add", "CLAUDE.md")
@@ -177,7 +176,7 @@ class TestInit:
         assert b"<ittybitty-status>" not in [line.encode() for line in path.read_text().splitlines()]
         assert "ib:local" not in path.read_text()
 
-    def test_a_fence_left_open_above_the_block(self, repo: places.Place, ib: Ib) -> None:
+    def test_a_fence_left_open_above_the_block(self, repo: paths.Place, ib: Ib) -> None:
         assert ib("init").code == 0
         path = Path(repo.root, "CLAUDE.md")
         path.write_text("```sh\nmake\n" + path.read_text())
@@ -188,7 +187,7 @@ class TestInit:
         assert ib("uninstall", "--force").code == 0
         assert path.read_text() == "```sh\nmake\n```\n"
 
-    def test_a_link_out_of_the_repository_is_left_alone(self, repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+    def test_a_link_out_of_the_repository_is_left_alone(self, repo: paths.Place, ib: Ib, tmp_path: Path) -> None:
         shared = tmp_path / "shared.md"
         shared.write_text("# Everybody's\n")
         Path(repo.root, "CLAUDE.md").symlink_to(shared)
@@ -197,7 +196,7 @@ class TestInit:
         assert ib("uninstall", "--force", "--verify").code == 0
         assert shared.read_text() == "# Everybody's\n"
 
-    def test_a_merge_under_way_is_waited_for(self, repo: places.Place, ib: Ib) -> None:
+    def test_a_merge_under_way_is_waited_for(self, repo: paths.Place, ib: Ib) -> None:
         Path(repo.common, "MERGE_HEAD").write_text(git(repo.root, "rev-parse", "HEAD"))
         done = ib("init")
         assert done.code == 0
@@ -209,7 +208,7 @@ class TestInit:
         assert ib("init", cwd=at.cwd).out.startswith(f"Made {at.root}/.ittybitty ")
         assert not (at.cwd / ".ittybitty").exists()
 
-    def test_an_agent_is_refused(self, repo: places.Place, ib: Ib, agent: Agent) -> None:
+    def test_an_agent_is_refused(self, repo: paths.Place, ib: Ib, agent: Agent) -> None:
         done = ib("init", cwd=agent(repo, "worker-a"))
         assert done.code == 1
         assert "An agent cannot set up its repository" in done.err
@@ -244,7 +243,7 @@ class TestInit:
 
 class TestUninstall:
     @pytest.mark.parametrize("options", [(), ("--gitignore",)])
-    def test_every_byte_is_as_before(self, repo: places.Place, ib: Ib, options: tuple[str, ...]) -> None:
+    def test_every_byte_is_as_before(self, repo: paths.Place, ib: Ib, options: tuple[str, ...]) -> None:
         before = everything(repo.root)
         assert ib("init", *options).code == 0
         assert ib("send", "user-claude", "? one").code == 0
@@ -256,7 +255,7 @@ class TestUninstall:
         assert ib("uninstall", "--verify") == Done(0, "Nothing of ib is here\n", "")
 
     def test_says_what_would_be_lost_and_does_nothing_without_a_yes(
-        self, repo: places.Place, ib: Ib, agent: Agent
+        self, repo: paths.Place, ib: Ib, agent: Agent
     ) -> None:
         for text in ("? one", "two", "! three"):
             assert ib("send", "user-claude", text).code == 0
@@ -273,7 +272,7 @@ class TestUninstall:
         )
         assert everything(repo.home) == before
 
-    def test_what_was_removed_can_be_had_back(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
+    def test_what_was_removed_can_be_had_back(self, repo: paths.Place, ib: Ib, own_temp: Path) -> None:
         assert ib("send", "user-claude", "? one").code == 0
         assert ib("notify", "two").code == 0
         known = Path(repo.repo_id).read_text()
@@ -290,7 +289,7 @@ class TestUninstall:
         assert heard == ["one", "two"]
         assert ib("acknowledge", "--all").out.startswith("Acknowledged message: msg-")
 
-    def test_the_board_is_counted_kept_and_can_be_had_back(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
+    def test_the_board_is_counted_kept_and_can_be_had_back(self, repo: paths.Place, ib: Ib, own_temp: Path) -> None:
         first = ib("board", "add", "First").out.strip()
         ib("board", "add", "Second", "--after", first)
         ib("board", "claim", first)
@@ -311,13 +310,13 @@ class TestUninstall:
         assert Path(repo.home, "board.db").resolve() == Path(repo.board).resolve()
 
     def test_a_tar_file_that_cannot_be_made_takes_nothing_with_it(
-        self, repo: places.Place, ib: Ib, faults: Faults
+        self, repo: paths.Place, ib: Ib, faults: Faults
     ) -> None:
         ib("board", "add", "First")
         for at in range(1, 100):
             faults.arm(at, errno.ENOSPC)
             try:
-                kept = removal.keep(repo)
+                kept = remove_home.keep(repo)
             except OSError:
                 assert Path(repo.board).exists(), at
             else:
@@ -328,7 +327,7 @@ class TestUninstall:
                 faults.disarm()
         pytest.fail("it never passes")
 
-    def test_without_room_to_keep_the_board_it_stays(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
+    def test_without_room_to_keep_the_board_it_stays(self, repo: paths.Place, ib: Ib, own_temp: Path) -> None:
         text = Path(own_temp, "text")
         text.write_text(os.urandom(400_000).hex())
         id = ib("board", "add", "Long", "--body", str(text)).out.strip()
@@ -340,7 +339,7 @@ class TestUninstall:
         assert not list(own_temp.glob("ib-uninstalled-*"))
         assert ib("board", "show", id, "--json").json()["body"] == text.read_text()  # type: ignore[attr-defined]
 
-    def test_what_git_clean_took_is_kept_too(self, repo: places.Place, ib: Ib, own_temp: Path) -> None:
+    def test_what_git_clean_took_is_kept_too(self, repo: paths.Place, ib: Ib, own_temp: Path) -> None:
         assert ib("send", "user-claude", "? one").code == 0
         git(repo.root, "clean", "-fdxq")
         assert not Path(repo.home).exists()
@@ -353,7 +352,7 @@ class TestUninstall:
             assert b"one" in file.read()
 
     def test_what_undo_keeps_is_in_the_tar_file_and_gone_from_git(
-        self, repo: places.Place, ib: Ib, agent: Agent, own_temp: Path
+        self, repo: paths.Place, ib: Ib, agent: Agent, own_temp: Path
     ) -> None:
         assert ib("init").code == 0
         (agent(repo, "worker-a") / "work.txt").write_text("not committed\n")
@@ -371,12 +370,12 @@ class TestUninstall:
         git(repo.root, "fetch", "-q", str(own_temp / ".ittybitty" / "undo.bundle"), "refs/ib/*:refs/ib/*")
         assert git(repo.root, "show", f"{ref}:work.txt") == "not committed\n"
 
-    def test_a_ref_of_ours_is_a_trace(self, repo: places.Place, ib: Ib) -> None:
+    def test_a_ref_of_ours_is_a_trace(self, repo: paths.Place, ib: Ib) -> None:
         git(repo.root, "update-ref", "refs/ib/undo/old", "HEAD")
         done = ib("uninstall", "--verify")
         assert (done.code, done.out) == (1, "Nothing of ib is here\nStill there: refs/ib/undo/old\n")
 
-    def test_worktrees_of_agents_are_named_and_kept(self, repo: places.Place, ib: Ib, agent: Agent) -> None:
+    def test_worktrees_of_agents_are_named_and_kept(self, repo: paths.Place, ib: Ib, agent: Agent) -> None:
         agent(repo, "worker-a")
         (agent(repo, "worker-b") / "work.txt").write_text("not committed\n")
         done = ib("uninstall", "--force")
@@ -384,18 +383,18 @@ class TestUninstall:
         assert "There are still agents: worker-a, worker-b." in done.err
         assert Path(repo.agent_dir("worker-b"), "repo/work.txt").exists()
 
-    def test_a_living_listener_is_named(self, repo: places.Place, ib: Ib) -> None:
+    def test_a_living_listener_is_named(self, repo: paths.Place, ib: Ib) -> None:
         assert ib("init").code == 0
-        with locks.Lock(repo.lock("cursor-" + words.DEFAULT_READER)):
+        with locks.Lock(repo.lock("cursor-" + constants.DEFAULT_READER)):
             done = ib("uninstall", "--force")
             assert (done.code, Path(repo.home).exists()) == (1, True)
             assert "Somebody listens here: default." in done.err
         assert ib("uninstall", "--force").code == 0
 
-    def test_an_agent_is_refused(self, repo: places.Place, ib: Ib, agent: Agent) -> None:
+    def test_an_agent_is_refused(self, repo: paths.Place, ib: Ib, agent: Agent) -> None:
         assert "An agent cannot uninstall ib" in ib("uninstall", "--force", cwd=agent(repo, "worker-a")).err
 
-    def test_symlinks_are_not_followed(self, repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+    def test_symlinks_are_not_followed(self, repo: paths.Place, ib: Ib, tmp_path: Path) -> None:
         treasure = tmp_path / "treasure"
         (treasure / "inner").mkdir(parents=True)
         (treasure / "inner/file").write_text("gold")
@@ -405,7 +404,7 @@ class TestUninstall:
         assert ib("uninstall", "--force").code == 0
         assert (treasure / "inner/file").read_text() == "gold"
 
-    def test_a_symlinked_folder_is_left_to_the_user(self, repo: places.Place, ib: Ib, tmp_path: Path) -> None:
+    def test_a_symlinked_folder_is_left_to_the_user(self, repo: paths.Place, ib: Ib, tmp_path: Path) -> None:
         assert ib("init").code == 0
         os.rename(repo.home, tmp_path / "elsewhere")
         os.symlink(tmp_path / "elsewhere", repo.home)
@@ -413,28 +412,28 @@ class TestUninstall:
         assert (done.code, "is a symlink" in done.err) == (1, True)
         assert (tmp_path / "elsewhere/version").exists()
 
-    def test_verify_says_precisely_what_differs(self, repo: places.Place, ib: Ib) -> None:
+    def test_verify_says_precisely_what_differs(self, repo: paths.Place, ib: Ib) -> None:
         assert ib("init").code == 0
-        with open(exclude.path_of(repo), "a") as file:
+        with open(git_exclude.path_of(repo), "a") as file:
             file.write("mine\n")
         done = ib("uninstall", "--force", "--verify")
         assert done.code == 1
-        assert f"{exclude.path_of(repo)}; it is not as before: lines of others: 1 added, first 'mine'\n" in done.out
-        assert Path(exclude.path_of(repo)).read_text().endswith("mine\n")
+        assert f"{git_exclude.path_of(repo)}; it is not as before: lines of others: 1 added, first 'mine'\n" in done.out
+        assert Path(git_exclude.path_of(repo)).read_text().endswith("mine\n")
 
-    def test_verify_names_a_line_that_is_not_ours(self, repo: places.Place, ib: Ib) -> None:
+    def test_verify_names_a_line_that_is_not_ours(self, repo: paths.Place, ib: Ib) -> None:
         Path(repo.root, ".gitignore").write_text(".ittybitty/\n")
         assert ib("init").code == 0
         done = ib("uninstall", "--force", "--verify")
         assert done.code == 1
         assert f"Still there: {repo.root}/.gitignore" in done.out
 
-    def test_json(self, repo: places.Place, ib: Ib) -> None:
+    def test_json(self, repo: paths.Place, ib: Ib) -> None:
         assert ib("send", "user-claude", "? one").code == 0
         left = ib("uninstall", "--force", "--verify", "--json").json()
         assert isinstance(left, dict)
         assert left["removed"] == [repo.home, repo.safe]
-        assert left["files"] == [{"path": exclude.path_of(repo), "differs": ""}]
+        assert left["files"] == [{"path": git_exclude.path_of(repo), "differs": ""}]
         assert left["lost"] == {
             "messages": 1,
             "questions": 0,
@@ -447,13 +446,13 @@ class TestUninstall:
         assert left["remains"] == []
         assert os.path.exists(left["kept_in"])
 
-    def test_the_users_config_stays(self, repo: places.Place, ib: Ib) -> None:
+    def test_the_users_config_stays(self, repo: paths.Place, ib: Ib) -> None:
         Path(repo.root, ".ittybitty.json").write_text("{}\n")
         assert ib("init").code == 0
         assert ib("uninstall", "--force").code == 0
         assert Path(repo.root, ".ittybitty.json").read_text() == "{}\n"
 
-    def test_no_room_for_the_tar_file_means_nothing_is_removed(self, repo: places.Place, ib: Ib) -> None:
+    def test_no_room_for_the_tar_file_means_nothing_is_removed(self, repo: paths.Place, ib: Ib) -> None:
         assert ib("send", "user-claude", "? one").code == 0
         before = {path: data for path, data in everything(repo.home).items() if "/locks/" not in path}
         code = (
@@ -471,25 +470,25 @@ class TestUninstall:
         assert not list(Path(os.environ["TMPDIR"]).iterdir())
 
     @pytest.mark.parametrize(("typed", "gone"), [("y\n", True), ("n\n", False), ("\n", False), ("\x04", False)])
-    def test_a_y_on_a_terminal(self, repo: places.Place, ib: Ib, typed: str, gone: bool) -> None:
+    def test_a_y_on_a_terminal(self, repo: paths.Place, ib: Ib, typed: str, gone: bool) -> None:
         assert ib("init").code == 0
         code, shown = on_terminal(["uninstall"], repo.root, typed)
         assert "nothing unread is in it" in shown
         assert (code == 0, Path(repo.home).exists()) == (gone, not gone)
 
-    def test_an_interrupted_one_is_finished_by_the_next(self, repo: places.Place, ib: Ib) -> None:
+    def test_an_interrupted_one_is_finished_by_the_next(self, repo: paths.Place, ib: Ib) -> None:
         assert ib("init").code == 0
-        before = Path(exclude.path_of(repo)).read_bytes()
+        before = Path(git_exclude.path_of(repo)).read_bytes()
         os.unlink(repo.safe + "/version")
         os.rename(repo.home, repo.safe + "/removed")
         assert ib("questions").code == 0  # nothing comes back by itself
         assert not Path(repo.home).exists()
         done = ib("uninstall", "--force", "--verify")
         assert (done.code, Path(repo.safe).exists()) == (0, False)
-        assert b"ittybitty" not in Path(exclude.path_of(repo)).read_bytes() != before
+        assert b"ittybitty" not in Path(git_exclude.path_of(repo)).read_bytes() != before
 
 
-def test_the_git_directory_on_another_file_system(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_git_directory_on_another_file_system(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     before = everything(repo.root)
     me = identity.Caller(identity.PERSON, "user")
     init.init(repo, me, gitignore=False)
@@ -528,7 +527,7 @@ def on_terminal(args: list[str], cwd: str, typed: str) -> tuple[int, str]:
     return child.wait(), shown.decode()
 
 
-def test_uninstall_beside_commands_that_write(repo: places.Place, ib: Ib) -> None:
+def test_uninstall_beside_commands_that_write(repo: paths.Place, ib: Ib) -> None:
     """What is sent while everything goes is either in the tar file or there afterwards."""
     argv = [sys.executable, "-m", "ibstatus", "send", "user-claude"]
     senders = [
@@ -557,7 +556,7 @@ def test_uninstall_beside_commands_that_write(repo: places.Place, ib: Ib) -> Non
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("options", [("init",), ("init", "--gitignore"), ("uninstall", "--force")])
 def test_killed_at_a_file_operation(
-    repo: places.Place, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next command finishes it, the message is not lost, and the files of git get their bytes back."""
     monkeypatch.chdir(repo.root)
@@ -566,7 +565,7 @@ def test_killed_at_a_file_operation(
     sweep = Sweep(EVERY, exact=False)
     for at in sweep:
         if options[0] == "uninstall":
-            say.send_to_primary(repo, me, [f"? message {at}"], "", 1_700_000_000)
+            send.send_to_primary(repo, me, [f"? message {at}"], "", 1_700_000_000)
         ended = forked.run([*options], repo.root, dict(os.environ), None, forked.KILL, at)[0]
         assert ended in (PASSED, -signal.SIGKILL), at
         if options[0] == "uninstall" and not Path(repo.home, "user-messages.json").exists():

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.conftest import Done
 
 Ib = Callable[..., Done]
 Agent = Callable[..., Path]
 
 
-def stored(place: places.Place) -> list[dict[str, Any]]:
+def stored(place: paths.Place) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = json.loads(Path(place.messages).read_text())
     return items
 
 
-def queued(place: places.Place) -> list[dict[str, Any]]:
+def queued(place: paths.Place) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(place.queue).read_text().splitlines()]
 
 
@@ -39,7 +39,7 @@ def queued(place: places.Place) -> list[dict[str, Any]]:
     ],
 )
 def test_a_message_is_kept_and_wakes_as_its_type_says(
-    repo: places.Place, ib: Ib, agent: Agent, text: str, kind: str, content: str, wakes_as: str | None
+    repo: paths.Place, ib: Ib, agent: Agent, text: str, kind: str, content: str, wakes_as: str | None
 ) -> None:
     done = ib("send", "user-claude", text, cwd=agent(repo, "worker-a"))
 
@@ -56,14 +56,14 @@ def test_a_message_is_kept_and_wakes_as_its_type_says(
     assert log.endswith(f"] Sent message to user-claude: {content}\n")
 
 
-def test_words_may_come_as_several_arguments_and_from_a_pipe(repo: places.Place, ib: Ib) -> None:
+def test_words_may_come_as_several_arguments_and_from_a_pipe(repo: paths.Place, ib: Ib) -> None:
     ib("send", "user", "two", "words")
     ib("send", "user-claude", stdin="from\na pipe\n")
 
     assert [item["content"] for item in stored(repo)] == ["two words", "from\na pipe"]
 
 
-def test_ids_of_one_second_are_told_apart(repo: places.Place, ib: Ib) -> None:
+def test_ids_of_one_second_are_told_apart(repo: paths.Place, ib: Ib) -> None:
     for number in range(4):
         ib("send", "user-claude", f"status {number}")
 
@@ -74,7 +74,7 @@ def test_ids_of_one_second_are_told_apart(repo: places.Place, ib: Ib) -> None:
     "args",
     [["send", "user-claude", ""], ["send", "user-claude", "?"], ["notify", "  "], ["notify"], ["ask", "--id", "a", ""]],
 )
-def test_an_empty_message_is_refused(repo: places.Place, ib: Ib, args: list[str]) -> None:
+def test_an_empty_message_is_refused(repo: paths.Place, ib: Ib, args: list[str]) -> None:
     done = ib(*args)
 
     assert done.code == 2
@@ -84,7 +84,7 @@ def test_an_empty_message_is_refused(repo: places.Place, ib: Ib, args: list[str]
     assert not Path(repo.queue).exists()
 
 
-def test_an_unknown_type_is_refused_in_the_seeds_words(repo: places.Place, ib: Ib) -> None:
+def test_an_unknown_type_is_refused_in_the_seeds_words(repo: paths.Place, ib: Ib) -> None:
     done = ib("notify", "--type", "urgent", "x")
 
     assert (done.code, done.out) == (2, "")
@@ -92,7 +92,7 @@ def test_an_unknown_type_is_refused_in_the_seeds_words(repo: places.Place, ib: I
     assert not Path(repo.queue).exists()
 
 
-def test_a_claimed_name_is_stored_as_a_claim(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_claimed_name_is_stored_as_a_claim(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     tree = agent(repo, "a")
     ib("notify", "--from", "b", "x", cwd=tree)
     ib("notify", "--from", "a", "x", cwd=tree)
@@ -107,7 +107,7 @@ def test_a_name_that_cannot_be_one(ib: Ib, name: str) -> None:
     assert done.code == (2 if name else 0)
 
 
-def test_an_answer_reaches_the_inbox_and_settles_the_question(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_an_answer_reaches_the_inbox_and_settles_the_question(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     asked = ib("ask", "Should I\nrefactor?", cwd=agent(repo, "lead"))
     question = asked.out.strip().removeprefix("Question submitted (ID: ").removesuffix(")")
     listed = ib("questions")
@@ -128,7 +128,7 @@ def test_an_answer_reaches_the_inbox_and_settles_the_question(repo: places.Place
     assert "was answered already: Yes" in again.err
 
 
-def test_asking_is_for_agents_without_a_living_manager(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_asking_is_for_agents_without_a_living_manager(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     agent(repo, "lead")
     managed = ib("ask", "Why?", cwd=agent(repo, "worker", manager="lead"))
     orphan = ib("ask", "Why?", cwd=agent(repo, "orphan", manager="gone"))
@@ -142,7 +142,7 @@ def test_asking_is_for_agents_without_a_living_manager(repo: places.Place, ib: I
     assert told.out.startswith("Queued message for lead in-")
 
 
-def test_questions_can_be_switched_off(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_questions_can_be_switched_off(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     Path(repo.root, ".ittybitty.json").write_text('{"allowAgentQuestions": false}')
 
     done = ib("ask", "Why?", cwd=agent(repo, "lead"))
@@ -152,7 +152,7 @@ def test_questions_can_be_switched_off(repo: places.Place, ib: Ib, agent: Agent)
     assert not Path(repo.questions).exists()
 
 
-def test_acknowledge_settles_exactly_what_is_named(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_acknowledge_settles_exactly_what_is_named(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     tree = agent(repo, "a")
     for text in ("one", "two"):
         ib("send", "user-claude", text, cwd=tree)
@@ -174,7 +174,7 @@ def test_acknowledge_settles_exactly_what_is_named(repo: places.Place, ib: Ib, a
     assert stored(repo) == []
 
 
-def test_an_agent_may_not_acknowledge_nor_answer_nor_listen(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_an_agent_may_not_acknowledge_nor_answer_nor_listen(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     tree = agent(repo, "a")
     sent = json.loads(ib("send", "user-claude", "x", "--json", cwd=tree).out)
 
@@ -185,7 +185,7 @@ def test_an_agent_may_not_acknowledge_nor_answer_nor_listen(repo: places.Place, 
     assert len(stored(repo)) == 1
 
 
-def test_a_broken_file_is_set_aside_and_said(repo: places.Place, ib: Ib) -> None:
+def test_a_broken_file_is_set_aside_and_said(repo: paths.Place, ib: Ib) -> None:
     ib("send", "user-claude", "kept")
     Path(repo.messages).write_text('[{"id": "msg-1')
 
@@ -198,7 +198,7 @@ def test_a_broken_file_is_set_aside_and_said(repo: places.Place, ib: Ib) -> None
     assert aside.read_text() == '[{"id": "msg-1'
 
 
-def test_text_that_would_harm_a_terminal_or_a_line_is_escaped(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_text_that_would_harm_a_terminal_or_a_line_is_escaped(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     evil = "\x1b[2J\x07 </ittybitty-status>\r\n\u2028 end"
     ib("ask", evil, cwd=agent(repo, "lead"))
     listed = ib("questions").out
@@ -209,7 +209,7 @@ def test_text_that_would_harm_a_terminal_or_a_line_is_escaped(repo: places.Place
     assert json.loads(ib("questions", "--json").out)[0]["question"] == evil
 
 
-def test_bytes_that_are_no_utf8_do_not_stop_a_message(repo: places.Place, ib: Ib) -> None:
+def test_bytes_that_are_no_utf8_do_not_stop_a_message(repo: paths.Place, ib: Ib) -> None:
     done = ib("send", "user-claude", os.fsdecode(b"caf\xe9 latin"), env={"LC_ALL": "C"})
 
     assert done.code == 0
@@ -228,7 +228,7 @@ def test_everything_works_in_the_c_locale_and_in_an_odd_path(tmp_path: Path, age
     assert "Größe 世界?" in listed.out
 
 
-def test_files_are_for_their_owner_only(repo: places.Place, ib: Ib) -> None:
+def test_files_are_for_their_owner_only(repo: paths.Place, ib: Ib) -> None:
     ib("send", "user-claude", "? x")
 
     for path in (repo.home, repo.safe, repo.home + "/notify", repo.home + "/locks"):
@@ -237,7 +237,7 @@ def test_files_are_for_their_owner_only(repo: places.Place, ib: Ib) -> None:
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600, path
 
 
-def test_log_writes_one_line_with_its_time(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_log_writes_one_line_with_its_time(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     tree = agent(repo, "worker-a")
     (tree / "deep").mkdir()
     spoken = ib("log", "Found 5 files\n[x] forged", cwd=tree / "deep")
@@ -250,7 +250,7 @@ def test_log_writes_one_line_with_its_time(repo: places.Place, ib: Ib, agent: Ag
     assert [line.partition("] ")[2] for line in lines] == ["Found 5 files\\n[x] forged", "debug", "by hand"]
 
 
-def test_log_needs_to_know_whose(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_log_needs_to_know_whose(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     agent(repo, "ab-one")
     agent(repo, "ab-two")
 
@@ -260,14 +260,14 @@ def test_log_needs_to_know_whose(repo: places.Place, ib: Ib, agent: Agent) -> No
     assert ib("log", "--id", "ab-two", "x", cwd=Path(repo.agent_dir("ab-one"), "repo")).code == 1
 
 
-def test_nothing_is_made_by_looking(repo: places.Place, ib: Ib) -> None:
+def test_nothing_is_made_by_looking(repo: paths.Place, ib: Ib) -> None:
     assert ib("questions").out == "No pending questions.\n"
     assert ib("events").out == ""
     assert ib("ack", "--all").code == 0
     assert not Path(repo.home).exists()
 
 
-def test_git_sees_nothing(repo: places.Place, ib: Ib) -> None:
+def test_git_sees_nothing(repo: paths.Place, ib: Ib) -> None:
     from tests.conftest import git
 
     ib("send", "user-claude", "? x")
@@ -284,7 +284,7 @@ def test_not_in_a_repository(tmp_path: Path) -> None:
     assert done.err == "Error: This is not a git repository.\nHint: cd into your project, or make one here: git init\n"
 
 
-def test_an_answer_survives_a_clean_repository(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_an_answer_survives_a_clean_repository(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     from tests.conftest import git
 
     agent(repo, "lead")
@@ -300,7 +300,7 @@ def test_an_answer_survives_a_clean_repository(repo: places.Place, ib: Ib, agent
     assert mail == ["Yes", "No"]
 
 
-def test_messages_lists_what_is_open(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_messages_lists_what_is_open(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     assert ib("messages").out == "No open messages.\n"
     ib("send", "user-claude", "3 of 5 done\nmore", cwd=agent(repo, "a"))
     listed = ib("messages")
@@ -310,7 +310,7 @@ def test_messages_lists_what_is_open(repo: places.Place, ib: Ib, agent: Agent) -
     assert json.loads(ib("messages", "--json").out)[0]["content"] == "3 of 5 done\nmore"
 
 
-def test_a_message_can_be_answered_like_a_question(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_message_can_be_answered_like_a_question(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     sent = json.loads(ib("send", "user-claude", "? Which port?", "--json", cwd=agent(repo, "a")).out)
     done = ib("answer", sent["id"], "8080")
     again = ib("answer", sent["id"], "8080")
@@ -343,7 +343,7 @@ def test_a_status_is_in_the_history_too(ib: Ib) -> None:
     assert [step["step"] for step in json.loads(ib("trace", sent["id"], "--json").out)["steps"]] == ["queued"]
 
 
-def test_an_agent_is_who_has_a_worktree_even_without_its_meta_json(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_an_agent_is_who_has_a_worktree_even_without_its_meta_json(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     tree = agent(repo, "a")
     Path(repo.agent_dir("a"), "meta.json").unlink()
     asked = json.loads(ib("ask", "Why?", "--json", cwd=tree).out)

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from ibstatus.ops import title_widths, titles
-from ibstatus.rules import title_glyphs
+from ibstatus.titles import glyphs, title_widths, titles
 from tests.conftest import Done, run_ib
 from tests.until import until
 
@@ -64,7 +63,7 @@ def everything(ask: Tmux) -> list[str]:
 
 
 def test_every_glyph_of_both_sets_is_measured() -> None:
-    styles = (title_glyphs.EMOJI_GLYPHS, title_glyphs.SAFE_GLYPHS)
+    styles = (glyphs.EMOJI_GLYPHS, glyphs.SAFE_GLYPHS)
 
     assert set(GLYPHS) == {glyph for style in styles for glyph in style.values()}
 
@@ -75,8 +74,8 @@ def test_what_terminals_draw(glyph: str, wide: int) -> None:
 
 
 def test_no_safe_glyph_needs_a_selector_and_no_width_is_left_to_chance() -> None:
-    assert not any("\ufe0f" in glyph for glyph in title_glyphs.SAFE_GLYPHS.values())
-    assert all(glyph.isascii() for glyph in title_glyphs.ASCII_GLYPHS.values())
+    assert not any("\ufe0f" in glyph for glyph in glyphs.SAFE_GLYPHS.values())
+    assert all(glyph.isascii() for glyph in glyphs.ASCII_GLYPHS.values())
 
 
 def test_this_terminals_tmux_is_asked_and_keeps_nothing(ib: Ib, inside: Tmux) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import exclude, places, touched
+from ibstatus.project import git_exclude, originals, paths
 from tests.conftest import Done, git
 
 Ib = Callable[..., Done]
@@ -13,7 +13,7 @@ TEXT = "# Team rules\n"
 
 
 @pytest.fixture
-def users(repo: places.Place, ib: Ib) -> Path:
+def users(repo: paths.Place, ib: Ib) -> Path:
     """Written by the user, not added yet, when `ib init` comes."""
     path = Path(repo.root, "CLAUDE.md")
     path.write_text(TEXT)
@@ -21,12 +21,12 @@ def users(repo: places.Place, ib: Ib) -> Path:
     return path
 
 
-def status(repo: places.Place) -> str:
+def status(repo: paths.Place) -> str:
     return git(repo.root, "status", "--porcelain")
 
 
-def as_an_older_ib_left_it(repo: places.Place) -> None:
-    exclude.add_file(repo, "/CLAUDE.md")
+def as_an_older_ib_left_it(repo: paths.Place) -> None:
+    git_exclude.add_file(repo, "/CLAUDE.md")
     assert status(repo) == ""
 
 
@@ -36,7 +36,7 @@ def git_nodes(done: Done) -> list[tuple[str, str, str]]:
     return [(one["level"], one["text"], one["hint"]) for one in found if one["subject"] == "git-node"]
 
 
-def test_it_is_added_with_everything_else_and_without_the_block(repo: places.Place, ib: Ib, users: Path) -> None:
+def test_it_is_added_with_everything_else_and_without_the_block(repo: paths.Place, ib: Ib, users: Path) -> None:
     assert "<ittybitty>" in users.read_text()
     assert status(repo) == "?? CLAUDE.md\n"
     git(repo.root, "add", "-A")
@@ -48,32 +48,32 @@ def test_it_is_added_with_everything_else_and_without_the_block(repo: places.Pla
     assert (done.code, users.read_text(), status(repo)) == (0, TEXT, "")
 
 
-def test_uninstall_gives_back_every_byte_of_what_was_never_added(repo: places.Place, tmp_path: Path, ib: Ib) -> None:
-    path, before = Path(repo.root, "CLAUDE.md"), Path(exclude.path_of(repo)).read_bytes()
+def test_uninstall_gives_back_every_byte_of_what_was_never_added(repo: paths.Place, tmp_path: Path, ib: Ib) -> None:
+    path, before = Path(repo.root, "CLAUDE.md"), Path(git_exclude.path_of(repo)).read_bytes()
     path.write_text(TEXT)
     for again in range(2):
         assert ib("init").code == 0
         assert again or ib("hooks", "install").code == 0
 
     done = ib("uninstall", "--force", "--verify")
-    assert (done.code, path.read_text(), Path(exclude.path_of(repo)).read_bytes()) == (0, TEXT, before)
+    assert (done.code, path.read_text(), Path(git_exclude.path_of(repo)).read_bytes()) == (0, TEXT, before)
 
 
-def test_the_doctor_mends_what_an_older_ib_kept_out(repo: places.Place, ib: Ib, users: Path) -> None:
-    before = Path(exclude.path_of(repo)).read_bytes()
+def test_the_doctor_mends_what_an_older_ib_kept_out(repo: paths.Place, ib: Ib, users: Path) -> None:
+    before = Path(git_exclude.path_of(repo)).read_bytes()
     as_an_older_ib_left_it(repo)
     found = git_nodes(ib("doctor", "--json"))
 
     assert [(level, hint) for level, _, hint in found] == [("note", "git add CLAUDE.md"), ("ok", "")]
-    assert f"removed from {exclude.path_of(repo)}" in found[0][1]
+    assert f"removed from {git_exclude.path_of(repo)}" in found[0][1]
     assert status(repo) == "?? CLAUDE.md\n"
-    assert Path(exclude.path_of(repo)).read_bytes() == before
+    assert Path(git_exclude.path_of(repo)).read_bytes() == before
     assert [level for level, _, _ in git_nodes(ib("doctor", "--json"))] == ["ok"]
     assert ib("uninstall", "--force", "--verify").code == 0
     assert users.read_text() == TEXT
 
 
-def test_the_doctor_mends_it_without_a_block_in_the_file(repo: places.Place, ib: Ib, users: Path) -> None:
+def test_the_doctor_mends_it_without_a_block_in_the_file(repo: paths.Place, ib: Ib, users: Path) -> None:
     as_an_older_ib_left_it(repo)
     users.write_text(TEXT)
 
@@ -81,7 +81,7 @@ def test_the_doctor_mends_it_without_a_block_in_the_file(repo: places.Place, ib:
     assert status(repo) == "?? CLAUDE.md\n"
 
 
-def test_init_mends_what_an_older_ib_kept_out(repo: places.Place, ib: Ib, users: Path) -> None:
+def test_init_mends_what_an_older_ib_kept_out(repo: paths.Place, ib: Ib, users: Path) -> None:
     as_an_older_ib_left_it(repo)
 
     assert ib("init").code == 0
@@ -89,7 +89,7 @@ def test_init_mends_what_an_older_ib_kept_out(repo: places.Place, ib: Ib, users:
     assert ib("uninstall", "--force", "--verify").code == 0
 
 
-def test_uninstall_straight_after_an_older_ib(repo: places.Place, ib: Ib, users: Path) -> None:
+def test_uninstall_straight_after_an_older_ib(repo: paths.Place, ib: Ib, users: Path) -> None:
     as_an_older_ib_left_it(repo)
 
     assert ib("uninstall", "--force", "--verify").code == 0
@@ -97,8 +97,8 @@ def test_uninstall_straight_after_an_older_ib(repo: places.Place, ib: Ib, users:
 
 
 @pytest.mark.parametrize("where", ["above", "below"])
-def test_text_written_into_a_file_that_ib_made(repo: places.Place, ib: Ib, where: str) -> None:
-    before = Path(exclude.path_of(repo)).read_bytes()
+def test_text_written_into_a_file_that_ib_made(repo: paths.Place, ib: Ib, where: str) -> None:
+    before = Path(git_exclude.path_of(repo)).read_bytes()
     assert "keeps it out until it has text of yours" in ib("init").out
     assert status(repo) == ""
     path = Path(repo.root, "CLAUDE.md")
@@ -111,16 +111,16 @@ def test_text_written_into_a_file_that_ib_made(repo: places.Place, ib: Ib, where
     assert git(repo.root, "show", ":CLAUDE.md") == TEXT
     done = ib("uninstall", "--force", "--verify")
     assert path.read_text().strip() == TEXT.strip()
-    assert Path(exclude.path_of(repo)).read_bytes() == before
+    assert Path(git_exclude.path_of(repo)).read_bytes() == before
     assert (done.code, "there was no such file before; others have written to it since" in done.out) == (1, True)
 
 
-def test_a_file_that_the_user_ignores_stays_ignored(repo: places.Place, ib: Ib) -> None:
+def test_a_file_that_the_user_ignores_stays_ignored(repo: paths.Place, ib: Ib) -> None:
     Path(repo.root, ".gitignore").write_text("CLAUDE.md\n")
     git(repo.root, "add", ".gitignore")
     git(repo.root, "commit", "-q", "-m", "not CLAUDE.md")
     Path(repo.root, "CLAUDE.md").write_text(TEXT)
     assert ib("init").code == 0
 
-    assert (status(repo), touched.known(repo, exclude.FILE, "")) == ("", None)
+    assert (status(repo), originals.known(repo, git_exclude.FILE, "")) == ("", None)
     assert [level for level, _, _ in git_nodes(ib("doctor", "--json"))] == ["ok"]

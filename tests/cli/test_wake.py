@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from ibstatus.store import home, places, ringing, rungs
+from ibstatus.mail import wake_claim, wake_state
+from ibstatus.project import home, paths
 from tests.conftest import make_agent
 from tests.hooks.conftest import Session
 from tests.until import until
@@ -15,7 +16,7 @@ def answer_as(session: Session, by: str) -> threading.Thread:
     """A client whose rung rings, and whose prompt then tells."""
 
     def client() -> None:
-        until(lambda: ringing.claim(session.place, session.name, by, time.time()))
+        until(lambda: wake_claim.claim(session.place, session.name, by, time.time()))
         session.prompt("<task-notification>")
 
     thread = threading.Thread(target=client)
@@ -24,7 +25,7 @@ def answer_as(session: Session, by: str) -> threading.Thread:
 
 
 @pytest.fixture
-def session(repo: places.Place) -> Session:
+def session(repo: paths.Place) -> Session:
     home.enter(repo)
     session = Session(repo, "s1")
     session.prompt()
@@ -32,8 +33,8 @@ def session(repo: places.Place) -> Session:
 
 
 def test_the_rung_that_carried_it_is_named(ib, session: Session) -> None:
-    rungs.set_watched(session.place, "s1", time.time())
-    client = answer_as(session, rungs.WATCH)
+    wake_state.set_watched(session.place, "s1", time.time())
+    client = answer_as(session, wake_state.WATCH)
 
     done = ib("wake", "check")
 
@@ -47,7 +48,7 @@ def test_the_rung_that_carried_it_is_named(ib, session: Session) -> None:
 
 
 def test_as_json(ib, session: Session) -> None:
-    client = answer_as(session, rungs.WAITER)
+    client = answer_as(session, wake_state.WAITER)
 
     done = ib("wake", "check", "--json")
 
@@ -72,7 +73,7 @@ def test_the_session_itself_is_told_to_look_from_outside(ib, session: Session) -
     assert "It hears with its next tool call" in done.err
 
 
-def test_without_a_session_there_is_a_hint(ib, repo: places.Place) -> None:
+def test_without_a_session_there_is_a_hint(ib, repo: paths.Place) -> None:
     done = ib("wake", "check")
 
     assert done.code == 1

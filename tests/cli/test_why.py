@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import home, spool
+from ibstatus.project import home, spool
 from tests.living import Living
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.cli import work
-from ibstatus.store import meta, places
+from ibstatus.project import agent_meta, paths
 from tests.conftest import Done, git
 from tests.gitwork import commit
 
@@ -17,7 +17,7 @@ Agent = Callable[..., Path]
 
 
 @pytest.fixture
-def worker(repo: places.Place, agent: Agent) -> Path:
+def worker(repo: paths.Place, agent: Agent) -> Path:
     """Something of every kind, and main has gone on meanwhile."""
     found = agent(repo, "w")
     commit(found, "committed.txt", "one\n", "first \x1b[31mwork")
@@ -30,7 +30,7 @@ def worker(repo: places.Place, agent: Agent) -> Path:
     return found
 
 
-def test_a_diff_is_the_whole_work(repo: places.Place, ib: Ib, worker: Path) -> None:
+def test_a_diff_is_the_whole_work(repo: paths.Place, ib: Ib, worker: Path) -> None:
     before = git(worker, "status", "--porcelain=v2")
 
     done = ib("diff", "w")
@@ -43,13 +43,13 @@ def test_a_diff_is_the_whole_work(repo: places.Place, ib: Ib, worker: Path) -> N
     assert ib("diff", cwd=worker, env={"CLAUDECODE": "1"}).out == done.out
 
 
-def test_a_diff_of_what_is_committed(repo: places.Place, ib: Ib, worker: Path) -> None:
+def test_a_diff_of_what_is_committed(repo: paths.Place, ib: Ib, worker: Path) -> None:
     done = ib("diff", "w", "--committed", "--stat")
     assert done.out.splitlines()[-1] == " 1 file changed, 1 insertion(+)"
     assert ib("diff", "w", "--stat").out.splitlines()[-1] == " 4 files changed, 4 insertions(+)"
 
 
-def test_a_diff_as_json(repo: places.Place, ib: Ib, worker: Path) -> None:
+def test_a_diff_as_json(repo: paths.Place, ib: Ib, worker: Path) -> None:
     (worker / "bin").write_bytes(b"\0\1")
 
     told = ib("diff", "w", "--json").json()
@@ -66,7 +66,7 @@ def test_a_diff_as_json(repo: places.Place, ib: Ib, worker: Path) -> None:
     assert (told["agent"], told["branch"], told["into"]) == ("w", "agent/w", "main")
 
 
-def test_a_workers_diff_is_against_its_manager(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_a_workers_diff_is_against_its_manager(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     lead = agent(repo, "lead")
     commit(lead, "lead.txt", "lead\n")
     below = agent(repo, "below", "lead")
@@ -77,7 +77,7 @@ def test_a_workers_diff_is_against_its_manager(repo: places.Place, ib: Ib, agent
     assert "below.txt" in ib("diff", "below", "--stat").out
 
 
-def test_a_program_of_the_user_gets_two_folders(repo: places.Place, ib: Ib, worker: Path, tmp_path: Path) -> None:
+def test_a_program_of_the_user_gets_two_folders(repo: paths.Place, ib: Ib, worker: Path, tmp_path: Path) -> None:
     tool = tmp_path / "my tool"
     tool.write_text('#!/bin/sh\necho "$1"; shift; ls "$1"; ls "$2"; echo "$2"\n')
     tool.chmod(0o755)
@@ -94,7 +94,7 @@ def test_a_program_of_the_user_gets_two_folders(repo: places.Place, ib: Ib, work
 
 
 @pytest.mark.parametrize("value", [None, "", "'", "no-such-program-anywhere"])
-def test_without_a_program_there_is_a_clear_error(repo: places.Place, ib: Ib, worker: Path, value: str | None) -> None:
+def test_without_a_program_there_is_a_clear_error(repo: paths.Place, ib: Ib, worker: Path, value: str | None) -> None:
     Path(repo.root, ".ittybitty.json").write_text(json.dumps({"externalDiffTool": value}))
 
     done = ib("diff", "w", "--external")
@@ -103,13 +103,13 @@ def test_without_a_program_there_is_a_clear_error(repo: places.Place, ib: Ib, wo
     assert "Hint: ib config set externalDiffTool" in done.err
 
 
-def test_a_diff_needs_an_agent(repo: places.Place, ib: Ib) -> None:
+def test_a_diff_needs_an_agent(repo: paths.Place, ib: Ib) -> None:
     assert ib("diff").code == 2
     assert ib("diff", "nobody").code == 1
 
 
 def test_the_status_of_one_agent(
-    repo: places.Place, worker: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, worker: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repo.root)
 
@@ -133,7 +133,7 @@ def test_the_status_of_one_agent(
 
 
 def test_the_status_of_an_agent_that_has_done_nothing(
-    repo: places.Place, agent: Agent, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, agent: Agent, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent(repo, "w")
     monkeypatch.chdir(repo.root)
@@ -146,7 +146,7 @@ def test_the_status_of_an_agent_that_has_done_nothing(
 
 
 def test_an_agent_without_a_worktree(
-    repo: places.Place, ib: Ib, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, ib: Ib, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Path(repo.agent_dir("w"))
     folder.mkdir(parents=True)
@@ -158,7 +158,7 @@ def test_an_agent_without_a_worktree(
     assert ib("diff", "w").code == 1
 
 
-def test_the_status_shows_what_the_agent_asks(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_the_status_shows_what_the_agent_asks(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     worker = agent(repo, "w")
     agent(repo, "other")
     assert ib("ask", "Which\ncolour \x1b[31m?", cwd=worker, env={"CLAUDECODE": "1"}).code == 0
@@ -173,14 +173,14 @@ def test_the_status_shows_what_the_agent_asks(repo: places.Place, ib: Ib, agent:
     assert "Question " not in ib("status", "other").out
 
 
-def test_an_agent_is_compared_with_the_branch_it_began_at(repo: places.Place, ib: Ib, agent: Agent) -> None:
+def test_an_agent_is_compared_with_the_branch_it_began_at(repo: paths.Place, ib: Ib, agent: Agent) -> None:
     git(repo.root, "checkout", "-q", "-b", "feat")
     begun = commit(repo.root, "feature.txt", "half\n")
     agent(repo, "w")
-    meta.change(repo, "w", base="feat", base_commit=begun)
+    agent_meta.change(repo, "w", base="feat", base_commit=begun)
     git(repo.root, "checkout", "-q", "main")
 
     assert "═══ No commits vs feat ═══" in ib("status", "w").out
     assert ib("diff", "w").out == ""
-    meta.change(repo, "w", base="gone")
+    agent_meta.change(repo, "w", base="gone")
     assert "═══ Commits (1) vs main ═══" in ib("status", "w").out

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import daemon
-from ibstatus.store import locks
+from ibstatus.project import supervisor_process
+from ibstatus.system import locks
 from tests.until import until
 
 
@@ -23,7 +23,7 @@ def test_who_is_begun_apart_has_no_lock_of_ours_when_we_go_on(tmp_path: Path, mo
 
     with monkeypatch.context() as context, locks.Lock(str(tmp_path / "lock")) as lock:
         context.setattr(os, "chdir", slowly)
-        daemon.apart(["/usr/bin/env", "touch", str(came)], str(tmp_path / "log"))
+        supervisor_process.apart(["/usr/bin/env", "touch", str(came)], str(tmp_path / "log"))
         lock.release()
         try:
             assert not locks.is_held(lock.path)

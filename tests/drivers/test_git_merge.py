@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_along, git_checkouts, git_diff, git_merge, git_refs, throw_away, trial
 from ibstatus.errors import IbError
-from ibstatus.store import places
+from ibstatus.merge import checkout_update, temp_checkout, trial
+from ibstatus.project import paths
+from ibstatus.system.git import checkouts, diff, merge_tree, refs
 from tests.conftest import git
 from tests.gitwork import commit, parents, state, tip
 
@@ -16,7 +17,7 @@ Agent = Callable[..., Path]
 
 
 @pytest.fixture
-def sides(repo: places.Place) -> tuple[str, str]:
+def sides(repo: paths.Place) -> tuple[str, str]:
     """Two branches that have both gone on: main and side, with a conflict in file.txt and none elsewhere."""
     git(repo.root, "checkout", "-q", "-b", "side")
     commit(repo.root, "side.txt", "side\n")
@@ -25,11 +26,11 @@ def sides(repo: places.Place) -> tuple[str, str]:
     return tip(repo.root, "main"), tip(repo.root, "side")
 
 
-def test_a_merge_touches_nothing(repo: places.Place, sides: tuple[str, str]) -> None:
+def test_a_merge_touches_nothing(repo: paths.Place, sides: tuple[str, str]) -> None:
     before = state(repo.root)
 
-    made = git_merge.merged(repo.root, *sides)
-    oid = git_merge.commit(repo.root, made.tree, sides, b"both\n", {})
+    made = merge_tree.merged(repo.root, *sides)
+    oid = merge_tree.commit(repo.root, made.tree, sides, b"both\n", {})
 
     assert made.conflicts == ()
     assert parents(repo.root, oid) == list(sides)
@@ -40,7 +41,7 @@ def test_a_merge_touches_nothing(repo: places.Place, sides: tuple[str, str]) -> 
 @pytest.mark.parametrize(
     "how", ["both-changed", "changed-and-removed", "both-added", "file-and-folder", "modes", "binary"]
 )
-def test_conflicts_are_named(repo: places.Place, how: str) -> None:
+def test_conflicts_are_named(repo: paths.Place, how: str) -> None:
     name = 'odd "ü"\n\'name'
     commit(repo.root, name, "one\n")
     git(repo.root, "checkout", "-q", "-b", "side")
@@ -48,7 +49,7 @@ def test_conflicts_are_named(repo: places.Place, how: str) -> None:
     git(repo.root, "checkout", "-q", "main")
     prepare(Path(repo.root, name), how, "main")
 
-    made = git_merge.merged(repo.root, "main", "side")
+    made = merge_tree.merged(repo.root, "main", "side")
 
     assert made.conflicts
     assert all(name in conflict for conflict in made.conflicts)
@@ -76,46 +77,46 @@ def prepare(path: Path, how: str, side: str) -> None:
     git(root, "commit", "-q", "-m", how)
 
 
-def test_a_commit_is_carried_over_with_its_bytes(repo: places.Place, sides: tuple[str, str]) -> None:
+def test_a_commit_is_carried_over_with_its_bytes(repo: paths.Place, sides: tuple[str, str]) -> None:
     git(repo.root, "checkout", "-q", "side")
     git(repo.root, "-c", "i18n.commitEncoding=ISO-8859-1", "commit", "--allow-empty", "-q", "-F", latin(repo))
     git(repo.root, "checkout", "-q", "main")
 
-    made = git_merge.carried(repo.root, "main", "side")
+    made = merge_tree.carried(repo.root, "main", "side")
 
-    raw = git_refs.asked(repo.root, "cat-file", "commit", made.tip).out
+    raw = refs.asked(repo.root, "cat-file", "commit", made.tip).out
     assert made.made == 2
     assert b"\nencoding ISO-8859-1\n" in raw
     assert raw.endswith(b"\n\ngr\xfc\xdfe\n\n  indented\n")
     assert parents(repo.root, f"{made.tip}~1") == [tip(repo.root, "main")]
 
 
-def latin(repo: places.Place) -> str:
+def latin(repo: paths.Place) -> str:
     path = Path(repo.common, "message")
     path.write_bytes(b"gr\xfc\xdfe\n\n  indented\n")
     return str(path)
 
 
-def test_a_ref_moves_only_from_where_it_was(repo: places.Place, sides: tuple[str, str]) -> None:
+def test_a_ref_moves_only_from_where_it_was(repo: paths.Place, sides: tuple[str, str]) -> None:
     main, side = sides
     git(repo.root, "branch", "other", main)
 
-    assert "is at" in git_refs.move(repo.root, "refs/heads/other", side, main, "why")
+    assert "is at" in refs.move(repo.root, "refs/heads/other", side, main, "why")
     assert tip(repo.root, "refs/heads/other") == main
-    assert git_refs.move(repo.root, "refs/heads/other", main, side, "why") == ""
+    assert refs.move(repo.root, "refs/heads/other", main, side, "why") == ""
     assert tip(repo.root, "refs/heads/other") == side
 
 
-def test_a_branch_is_never_a_tag_or_an_expression(repo: places.Place) -> None:
+def test_a_branch_is_never_a_tag_or_an_expression(repo: paths.Place) -> None:
     git(repo.root, "tag", "v1")
     git(repo.root, "symbolic-ref", "refs/heads/link", "refs/heads/main")
 
-    assert git_refs.branch_of(repo.root, "main") == "refs/heads/main"
-    assert git_refs.branch_of(repo.root, "link") == "refs/heads/main"
-    assert [git_refs.branch_of(repo.root, name) for name in ("v1", "main~0", "HEAD", "-f", "", "@{-1}")] == [""] * 6
+    assert refs.branch_of(repo.root, "main") == "refs/heads/main"
+    assert refs.branch_of(repo.root, "link") == "refs/heads/main"
+    assert [refs.branch_of(repo.root, name) for name in ("v1", "main~0", "HEAD", "-f", "", "@{-1}")] == [""] * 6
 
 
-def test_what_lies_in_the_way_is_found_and_nothing_else(repo: places.Place, agent: Agent) -> None:
+def test_what_lies_in_the_way_is_found_and_nothing_else(repo: paths.Place, agent: Agent) -> None:
     root = Path(repo.root)
     commit(root, "folder/tracked", "x")
     commit(root, "link-target/z", "x")
@@ -126,17 +127,17 @@ def test_what_lies_in_the_way_is_found_and_nothing_else(repo: places.Place, agen
         commit(root, name, "after\n")
     git(root, "checkout", "-q", "main")
     after = tip(root, "after")
-    assert git_checkouts.in_the_way(repo.root, before, after) == []
+    assert checkouts.in_the_way(repo.root, before, after) == []
 
     (root / "a").write_text("a file where a folder will be")
     (root / "d").mkdir()
-    assert git_checkouts.in_the_way(repo.root, before, after) == ["a"]
+    assert checkouts.in_the_way(repo.root, before, after) == ["a"]
     (root / "d/deep").write_text("x")
     (root / "folder/untracked").write_text("x")
-    assert sorted(git_checkouts.in_the_way(repo.root, before, after)) == ["a", "d/deep", "folder/untracked"]
+    assert sorted(checkouts.in_the_way(repo.root, before, after)) == ["a", "d/deep", "folder/untracked"]
 
 
-def test_bringing_along_twice_is_once(repo: places.Place) -> None:
+def test_bringing_along_twice_is_once(repo: paths.Place) -> None:
     before = tip(repo.root)
     git(repo.root, "checkout", "-q", "-b", "side")
     after = commit(repo.root, "new.txt", "new\n")
@@ -145,30 +146,30 @@ def test_bringing_along_twice_is_once(repo: places.Place) -> None:
     git(repo.root, "update-ref", "refs/heads/main", after)
 
     for _ in range(2):
-        assert git_along.bring(repo.root, "refs/heads/main", before, after) == ""
+        assert checkout_update.bring(repo.root, "refs/heads/main", before, after) == ""
         assert git(repo.root, "status", "--porcelain", "-uno") == " M file.txt\n"
     git(repo.root, "update-ref", "refs/heads/main", before)
     for _ in range(2):
-        assert git_along.bring(repo.root, "refs/heads/main", after, before) == ""
+        assert checkout_update.bring(repo.root, "refs/heads/main", after, before) == ""
         assert git(repo.root, "status", "--porcelain", "-uno") == " M file.txt\n"
     assert not Path(repo.root, "new.txt").exists()
 
 
-def test_a_throw_away_checkout_runs_no_hook_and_leaves_nothing(repo: places.Place) -> None:
+def test_a_throw_away_checkout_runs_no_hook_and_leaves_nothing(repo: paths.Place) -> None:
     hook = Path(repo.common, "hooks/post-checkout")
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\ntouch ran\nexit 1\n")
     hook.chmod(0o755)
-    with throw_away.checkout(repo.root, tip(repo.root)) as folder:
+    with temp_checkout.checkout(repo.root, tip(repo.root)) as folder:
         assert sorted(os.listdir(folder)) == [".git", "file.txt"]
     assert not Path(folder).parent.exists()
     assert len(git(repo.root, "worktree", "list").splitlines()) == 1
 
-    with pytest.raises(IbError, match="could not check it out"), throw_away.checkout(repo.root, "0" * 40):
+    with pytest.raises(IbError, match="could not check it out"), temp_checkout.checkout(repo.root, "0" * 40):
         pass
 
 
-def test_only_what_the_dead_have_left_is_swept(repo: places.Place, tmp_path: Path) -> None:
+def test_only_what_the_dead_have_left_is_swept(repo: paths.Place, tmp_path: Path) -> None:
     mine = tmp_path / "ib-checkout-mine/repo"  # like one of ours, with nobody behind it
     theirs = tmp_path / "ib-checkout-theirs/repo"  # a user's own, without our lock in it
     other = tmp_path / "ib-checkout-other/mine"
@@ -176,8 +177,8 @@ def test_only_what_the_dead_have_left_is_swept(repo: places.Place, tmp_path: Pat
         git(repo.root, "worktree", "add", "-q", "--detach", str(path))
     (mine.parent / "held").touch()
 
-    with throw_away.checkout(repo.root, tip(repo.root)) as living:
-        throw_away.sweep(repo.root)
+    with temp_checkout.checkout(repo.root, tip(repo.root)) as living:
+        temp_checkout.sweep(repo.root)
         assert os.path.exists(living + "/file.txt")
 
     assert not mine.parent.exists()
@@ -200,7 +201,7 @@ def test_a_trial_ends_with_the_command_and_not_with_what_it_leaves_running(tmp_p
     assert tried.last == [*(str(number) for number in range(81, 100)), "ü"]
 
 
-def test_a_worktree_is_seen_whole_and_its_index_stays(repo: places.Place) -> None:
+def test_a_worktree_is_seen_whole_and_its_index_stays(repo: paths.Place) -> None:
     root = Path(repo.root)
     git(root, "init", "-q", "embedded")
     commit(root / "embedded", "x", "x")
@@ -209,10 +210,10 @@ def test_a_worktree_is_seen_whole_and_its_index_stays(repo: places.Place) -> Non
     (root / "ignored").write_text("x")
     before = (root / ".git/index").read_bytes()
 
-    with git_diff.worktree(repo.root) as side:
-        found = git_diff.files(side, tip(root))
-        summary = git_diff.summary(side, tip(root))
+    with diff.worktree(repo.root) as side:
+        found = diff.files(side, tip(root))
+        summary = diff.summary(side, tip(root))
 
-    assert found == [git_diff.File("-odd\n'ü'", 2, 0)]
+    assert found == [diff.File("-odd\n'ü'", 2, 0)]
     assert summary == "1 file changed, 2 insertions(+)"
     assert (root / ".git/index").read_bytes() == before

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibstatus.drivers import git_refill, git_snapshot, git_worktree
+from ibstatus.agents.undo import git_restore, git_snapshot
 from ibstatus.errors import IbError
-from ibstatus.store import places
+from ibstatus.project import paths
+from ibstatus.system.git import worktrees
 from tests.conftest import git, make_repo
 
 REF = "refs/ib/undo/test"
@@ -37,14 +38,14 @@ class World:
     def around(self) -> None:
         """Away, and back again."""
         tree = str(self.tree)
-        admin = git_worktree.admin_of(self.place.common, tree)
+        admin = worktrees.admin_of(self.place.common, tree)
         kept = git_snapshot.save(tree, admin, REF, "test")
         aside = str(self.tree.parent / "aside")
         os.rename(admin, aside + "-admin")
         os.rename(tree, aside)
         git_snapshot.slim(aside, kept)
         assert not any(os.path.lexists(os.fsencode(aside) + b"/" + path) for path in kept.files)
-        missing = git_refill.fill(aside, self.place.root, kept.commit, kept.modes, aside + "-part")
+        missing = git_restore.fill(aside, self.place.root, kept.commit, kept.modes, aside + "-part")
         assert missing == []
         os.rename(aside, tree)
         os.rename(aside + "-admin", admin)
@@ -177,7 +178,7 @@ def test_a_rebase_in_progress_comes_back_after_gc(world: World) -> None:
     git(tree, "add", "loose.txt")
     subprocess.run(["git", "rebase", "--autostash", "agent/x"], cwd=tree, capture_output=True, check=False)
     before = world.seen()
-    admin = git_worktree.admin_of(world.place.common, str(tree))
+    admin = worktrees.admin_of(world.place.common, str(tree))
     kept = git_snapshot.save(str(tree), admin, REF, "test")
     os.rename(admin, str(tree.parent / "admin"))
     git(world.place.root, "reflog", "expire", "--expire=now", "--all")
@@ -212,11 +213,11 @@ def test_what_git_cannot_hold_stays_where_it_is(world: World) -> None:
 
 def test_a_file_that_is_changed_after_the_look_wins(world: World) -> None:
     tree = str(world.tree)
-    kept = git_snapshot.save(tree, git_worktree.admin_of(world.place.common, tree), REF, "test")
+    kept = git_snapshot.save(tree, worktrees.admin_of(world.place.common, tree), REF, "test")
     (world.tree / "file.txt").write_text("changed at the last moment\n")
 
     git_snapshot.slim(tree, kept)
-    git_refill.fill(tree, world.place.root, kept.commit, kept.modes, tree + "-part")
+    git_restore.fill(tree, world.place.root, kept.commit, kept.modes, tree + "-part")
 
     assert (world.tree / "file.txt").read_text() == "changed at the last moment\n"
 
@@ -225,19 +226,19 @@ def test_nothing_is_written_through_a_link(world: World, tmp_path: Path) -> None
     tree = str(world.tree)
     (world.tree / "d").mkdir()
     (world.tree / "d" / "f").write_text("x")
-    kept = git_snapshot.save(tree, git_worktree.admin_of(world.place.common, tree), REF, "test")
+    kept = git_snapshot.save(tree, worktrees.admin_of(world.place.common, tree), REF, "test")
     shutil.rmtree(world.tree / "d")
     (tmp_path / "outside").mkdir()
     (world.tree / "d").symlink_to(tmp_path / "outside")
 
-    missing = git_refill.fill(tree, world.place.root, kept.commit, kept.modes, tree + "-part")
+    missing = git_restore.fill(tree, world.place.root, kept.commit, kept.modes, tree + "-part")
 
     assert missing == ["d/f"]
     assert list((tmp_path / "outside").iterdir()) == []
 
 
 def test_the_index_is_not_touched(world: World) -> None:
-    admin = git_worktree.admin_of(world.place.common, str(world.tree))
+    admin = worktrees.admin_of(world.place.common, str(world.tree))
     before = Path(admin, "index").read_bytes(), os.stat(admin + "/index").st_mtime_ns
 
     git_snapshot.save(str(world.tree), admin, REF, "test")
@@ -278,15 +279,15 @@ def test_without_an_identity_and_with_hostile_settings(world: World, monkeypatch
 
 
 def test_a_broken_index_is_told(world: World) -> None:
-    admin = git_worktree.admin_of(world.place.common, str(world.tree))
+    admin = worktrees.admin_of(world.place.common, str(world.tree))
     Path(admin, "index").write_bytes(b"broken")
 
     with pytest.raises(IbError, match="could not keep"):
         git_snapshot.save(str(world.tree), admin, REF, "test")
 
 
-def test_an_own_repository_in_its_place_is_no_worktree(repo: places.Place, tmp_path: Path) -> None:
+def test_an_own_repository_in_its_place_is_no_worktree(repo: paths.Place, tmp_path: Path) -> None:
     other = make_repo(tmp_path / "other")
 
-    assert git_worktree.admin_of(repo.common, other.root) == ""
-    assert git_worktree.admin_of(repo.common, str(tmp_path / "nothing")) == ""
+    assert worktrees.admin_of(repo.common, other.root) == ""
+    assert worktrees.admin_of(repo.common, str(tmp_path / "nothing")) == ""

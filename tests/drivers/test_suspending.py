@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from ibstatus.drivers import suspending
+from ibstatus.system.process import status
 from tests.until import until
 
 SHELL = "sleep 1000; true"  # it stays, and waits for what it runs
@@ -21,45 +21,45 @@ def running(*argv: str) -> Iterator[tuple[int, int]]:
     """(the program of a pane, what it runs)."""
     process = subprocess.Popen(argv, start_new_session=True)
     try:
-        until(lambda: suspending.children_of(process.pid))
-        (child,) = suspending.children_of(process.pid)
+        until(lambda: status.children_of(process.pid))
+        (child,) = status.children_of(process.pid)
         yield process.pid, child
     finally:
-        for pid in (*suspending.children_of(process.pid), process.pid):
+        for pid in (*status.children_of(process.pid), process.pid):
             os.kill(pid, signal.SIGKILL)
         process.wait()
 
 
 def test_a_client_under_a_shell_is_stopped_without_it() -> None:
     with running("sh", "-c", SHELL) as (shell, client):
-        assert suspending.look(shell) == (False, False)
+        assert status.look(shell) == (False, False)
         os.kill(client, signal.SIGSTOP)
-        until(lambda: suspending.look(shell) == (True, False))
+        until(lambda: status.look(shell) == (True, False))
         os.kill(client, signal.SIGCONT)
-        until(lambda: suspending.look(shell) == (False, False))
+        until(lambda: status.look(shell) == (False, False))
 
 
 def test_a_tool_that_is_stopped_is_not_its_client() -> None:
     with running(sys.executable, "-c", OTHER_SESSION) as (client, tool):
         until(lambda: os.getsid(tool) == tool)
         os.kill(tool, signal.SIGSTOP)
-        until(lambda: suspending.status_of(tool) == "T")
-        assert suspending.look(client) == (False, False)
+        until(lambda: status.status_of(tool) == "T")
+        assert status.look(client) == (False, False)
         os.kill(client, signal.SIGSTOP)
-        until(lambda: suspending.look(client) == (True, False))
+        until(lambda: status.look(client) == (True, False))
 
 
 def test_who_cannot_be_asked_for_one_thing_is_for_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(pid: int) -> list[bytes]:
         raise PermissionError
 
-    monkeypatch.setattr(suspending, "words_of", refused)
+    monkeypatch.setattr(status, "words_of", refused)
     with running("sh", "-c", SHELL) as (shell, client):
         os.kill(client, signal.SIGSTOP)
-        until(lambda: suspending.look(shell) == (True, False))
+        until(lambda: status.look(shell) == (True, False))
 
 
 def test_nobody_is_not_stopped() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait()
-        assert suspending.look(process.pid) == (False, False)
+        assert status.look(process.pid) == (False, False)

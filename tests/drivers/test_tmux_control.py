@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.drivers import own_processes, tmux_gate
-from ibstatus.drivers import tmux as driver
-from ibstatus.drivers.tmux_control import PART, Connection, Reading, Reply
+from ibstatus.system.process import own_processes
+from ibstatus.system.tmux import connect_lock
+from ibstatus.system.tmux import server as driver
+from ibstatus.system.tmux.control_mode import PART, Connection, Reading, Reply
 from tests.patience import LONG
 from tests.until import seen_within, until
 
@@ -70,7 +71,7 @@ def test_its_session_is_no_agent_and_goes_with_it(tmux: Tmux, connection: Connec
 def test_it_goes_after_kill_9(tmux: Tmux) -> None:
     tmux("new-session", "-d", "-s", "a", "exec cat")
     code = (
-        "from ibstatus.drivers.tmux_control import Connection; import os;"
+        "from ibstatus.system.tmux.control_mode import Connection; import os;"
         f"assert Connection('ib', 'k').ask(['list-sessions'], {LONG}); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False)
@@ -287,7 +288,7 @@ def test_a_sweep_disturbs_no_answer(tmux: Tmux, connection: Connection, monkeypa
     assert replies is not None
     assert [reply.data for reply in replies] == [b"%d\n" % number for number in range(150)]
 
-    with tmux_gate.changing("ib"):
+    with connect_lock.changing("ib"):
         swept(connection)
     assert connection.sweep_at != inf
     assert connection.process is not None
@@ -299,7 +300,7 @@ def test_a_sweep_disturbs_no_answer(tmux: Tmux, connection: Connection, monkeypa
 
 def held_by_another() -> subprocess.Popen[str]:
     code = (
-        "from ibstatus.drivers.tmux_control import Connection; c = Connection('ib', 'test');"
+        "from ibstatus.system.tmux.control_mode import Connection; c = Connection('ib', 'test');"
         f"assert c.ask(['list-sessions'], {LONG}); print('there', flush=True); input()"
     )
     held = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -317,7 +318,7 @@ def test_a_server_survives_one_that_is_killed(tmux: Tmux) -> None:
     driver.start("ib", "a", "/", ["cat"], "a")
     server = tmux("display-message", "-p", "#{pid}")
     code = (
-        "from ibstatus.drivers.tmux_control import Connection; import os; c = Connection('ib', 'k');"
+        "from ibstatus.system.tmux.control_mode import Connection; import os; c = Connection('ib', 'k');"
         "[c.ask(['list-sessions']) for _ in range(5)]; os.kill(os.getpid(), 9)"
     )
     for _ in range(8):

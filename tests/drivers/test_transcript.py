@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers.claude import transcript
-from ibstatus.drivers.claude.client import Claude
-from ibstatus.rules import transcript as rules
-from ibstatus.store import meta, places
+from ibstatus.claude import transcript
+from ibstatus.claude import transcript_text as rules
+from ibstatus.claude.client import Claude
+from ibstatus.project import agent_meta, paths
 from tests.conftest import PROJECT, make_agent
 
 REAL = PROJECT / "fixtures" / "transcript"
@@ -108,10 +108,10 @@ def test_a_missing_one_is_empty(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def config(repo: places.Place, tmp_path: Path) -> Path:
+def config(repo: paths.Place, tmp_path: Path) -> Path:
     made = tmp_path / "config ü"
     make_agent(repo, "w1")
-    meta.change(repo, "w1", session_id=SESSION, config_dir=str(made))
+    agent_meta.change(repo, "w1", session_id=SESSION, config_dir=str(made))
     return made
 
 
@@ -123,7 +123,7 @@ def put(folder: str, session: str, at: float) -> str:
     return path
 
 
-def test_it_is_found_by_the_agents_folder(repo: places.Place, config: Path) -> None:
+def test_it_is_found_by_the_agents_folder(repo: paths.Place, config: Path) -> None:
     assert transcript.path_of(repo, "w1") == ""
     folder = transcript.folder(str(config), repo.agent_dir("w1") + "/repo")
     assert "." not in Path(folder).name
@@ -143,7 +143,7 @@ def test_it_is_found_by_the_agents_folder(repo: places.Place, config: Path) -> N
     ],
 )  # fmt: skip
 def test_a_session_has_begun_when_something_was_said_in_it(
-    repo: places.Place, config: Path, text: str, holds: bool
+    repo: paths.Place, config: Path, text: str, holds: bool
 ) -> None:
     Path(put(f"{config}/projects/p", SESSION, 100)).write_text(text)
 
@@ -151,17 +151,17 @@ def test_a_session_has_begun_when_something_was_said_in_it(
     assert Claude().has_begun(repo, "w1") is holds
 
 
-def test_nobody_waits_for_a_pipe(repo: places.Place, config: Path) -> None:
+def test_nobody_waits_for_a_pipe(repo: paths.Place, config: Path) -> None:
     path = Path(put(f"{config}/projects/p", SESSION, 100))
     path.unlink()
     os.mkfifo(path)
 
-    assert not transcript.own_paths(meta.read(repo, "w1"))
+    assert not transcript.own_paths(agent_meta.read(repo, "w1"))
     assert transcript.is_begun(str(path))
     assert transcript.as_text(str(path)) == ""
 
 
-def test_after_clear_its_first_session_is_what_goes_on(repo: places.Place, config: Path) -> None:
+def test_after_clear_its_first_session_is_what_goes_on(repo: paths.Place, config: Path) -> None:
     folder = transcript.folder(str(config), repo.agent_dir("w1") + "/repo")
     Path(put(folder, SESSION.replace("1", "2"), 200)).write_text(line("user", "Go"))
 
@@ -169,7 +169,7 @@ def test_after_clear_its_first_session_is_what_goes_on(repo: places.Place, confi
     assert not Claude().goes_on(repo, "w1")
 
 
-def test_after_clear_it_is_the_new_one(repo: places.Place, config: Path) -> None:
+def test_after_clear_it_is_the_new_one(repo: paths.Place, config: Path) -> None:
     folder = transcript.folder(str(config), repo.agent_dir("w1") + "/repo")
     put(folder, SESSION, 100)
     newer = put(folder, SESSION.replace("1", "2"), 200)
@@ -177,14 +177,14 @@ def test_after_clear_it_is_the_new_one(repo: places.Place, config: Path) -> None
     assert transcript.path_of(repo, "w1") == newer
 
 
-def test_it_is_found_by_its_session_where_the_folder_has_another_name(repo: places.Place, config: Path) -> None:
+def test_it_is_found_by_its_session_where_the_folder_has_another_name(repo: paths.Place, config: Path) -> None:
     made = put(f"{config}/projects/somewhere-else", SESSION, 100)
 
     assert transcript.path_of(repo, "w1") == made
 
 
-def test_an_agent_without_a_worktree_never_shows_the_users_sessions(repo: places.Place, config: Path) -> None:
-    meta.change(repo, "w1", worktree=False)
+def test_an_agent_without_a_worktree_never_shows_the_users_sessions(repo: paths.Place, config: Path) -> None:
+    agent_meta.change(repo, "w1", worktree=False)
     put(transcript.folder(str(config), repo.root), SESSION.replace("1", "2"), 200)
 
     assert transcript.path_of(repo, "w1") == ""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ibstatus.fake_claude import hearing
+from ibstatus.testkit.fake_claude import hearing
 from tests.conftest import Done, git
 from tests.until import until
 
@@ -60,7 +60,7 @@ class Project:
     def play(self, *args: str, stdin: bytes | None = None, **env: str) -> Done:
         """Without a terminal."""
         done = subprocess.run(
-            [sys.executable, "-m", "ibstatus.fake_claude", *args],
+            [sys.executable, "-m", "ibstatus.testkit.fake_claude", *args],
             cwd=self.root,
             env={**self.environment, **env},
             capture_output=True,
@@ -83,7 +83,7 @@ class Screen:
         width, _, height = size.partition("x")
         known = [] if "--resume" in args else ["--session-id", self.session]
         config = f"CLAUDE_CONFIG_DIR={project.home}"
-        argv = [sys.executable, "-m", "ibstatus.fake_claude", *known, *args]
+        argv = [sys.executable, "-m", "ibstatus.testkit.fake_claude", *known, *args]
         here = ["-c", str(project.root), "-x", width, "-y", height, "-e", config]
         self.run(
             "new-session", "-d", "-s", self.name, *here, "--", *argv, ";", "set-option", "-g", "remain-on-exit", "on"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibstatus.fake_claude import arguments
+from ibstatus.testkit.fake_claude import arguments
 from tests.fake_claude.conftest import Project
 
 SESSION = "01234567-89ab-cdef-0123-456789abcdef"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.fake_claude import dialogs, drawing, recordings
+from ibstatus.testkit.fake_claude import dialogs, recordings, screen
 from tests.fake_claude.conftest import Project, Screen
 from tests.fake_claude.test_script import lines
 
@@ -20,7 +20,7 @@ def recorded(name: str) -> list[str]:
 
 
 def drawn(dialog: dialogs.Dialog) -> list[str]:
-    return [line.rstrip() for line in drawing.laid_out(dialog.lines(), 120) if line]
+    return [line.rstrip() for line in screen.laid_out(dialog.lines(), 120) if line]
 
 
 def test_they_are_drawn_as_recorded() -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ibstatus.fake_claude import script
+from ibstatus.testkit.fake_claude import script
 from tests.fake_claude.conftest import Project
 
 SESSION = "01234567-89ab-cdef-0123-456789abcdef"

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ibstatus.rules import screen_states
+from ibstatus.claude.screens import states
 from tests.fake_claude.conftest import Project, Screen
 from tests.fake_claude.test_script import lines
 from tests.peers.hooks import says
@@ -50,7 +50,7 @@ def test_a_retry_is_shown_and_told_to_no_hook(screen: Play, project: Project) ->
     project.on("UserPromptSubmit", "Stop", "StopFailure", "Notification")
     shown = screen(lines("say One.", "retry 600", "finish Two."))
     shown.shows("✻ 529 Overloaded · retrying in ", "esc to interrupt")
-    found = screen_states.shown(str(shown))
+    found = states.shown(str(shown))
     assert (found.state, found.reason, project.names()) == ("running", "retrying: 529 Overloaded", ["UserPromptSubmit"])
     shown.keys("Escape")
     shown.shows("Interrupted ·")

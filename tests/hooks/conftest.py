@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import ibstatus
-from ibstatus.store import home, places
+from ibstatus.project import home, paths
 
 STUB = Path(ibstatus.__file__).parent / "hooks" / "stub.py"
 PATIENT = Path(__file__).with_name("patient.py")
@@ -50,7 +50,7 @@ def hasty() -> Iterator[None]:
 
 
 def run_hook(
-    place: places.Place, name: str, payload: Any, *args: str, project: Path | str | None = None, **env: str
+    place: paths.Place, name: str, payload: Any, *args: str, project: Path | str | None = None, **env: str
 ) -> Answered:
     """One event. `payload`: an object, or the bytes themselves. `project`: CLAUDE_PROJECT_DIR, the root by default.
     In all the time that it needs, unless it is `hasty`."""
@@ -71,7 +71,7 @@ def run_hook(
 class Session:
     """One session of the client: its id, and its turns one after the other."""
 
-    def __init__(self, place: places.Place, name: str) -> None:
+    def __init__(self, place: paths.Place, name: str) -> None:
         self.place = place
         self.name = name
         self.turn = 0
@@ -98,19 +98,19 @@ class Session:
 
 
 @pytest.fixture
-def entered(repo: places.Place) -> places.Place:
+def entered(repo: paths.Place) -> paths.Place:
     """A repository in which ib is in use."""
     home.enter(repo)
     return repo
 
 
 @pytest.fixture
-def session(entered: places.Place) -> Session:
+def session(entered: paths.Place) -> Session:
     return Session(entered, "s1")
 
 
 @pytest.fixture
-def hook(entered: places.Place) -> Callable[..., Answered]:
+def hook(entered: paths.Place) -> Callable[..., Answered]:
     def run(name: str, payload: Any, *args: str, **more: Any) -> Answered:
         return run_hook(entered, name, payload, *args, **more)
 

@@ -15,9 +15,9 @@ def be_patient(hook: str) -> None:
 
         permission_request.PATIENCE = PATIENCE
     if hook == "notify-tmux":
-        from ibstatus.drivers import window_titles
+        from ibstatus.titles import tmux_window
 
-        window_titles.run.__defaults__ = (PATIENCE / 2,)
+        tmux_window.run.__defaults__ = (PATIENCE / 2,)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ibstatus.rules import answers
-from ibstatus.store import places
+from ibstatus.claude import hook_output
+from ibstatus.project import paths
 from tests.conftest import PROJECT, make_agent
 from tests.hooks import payloads
 from tests.hooks.conftest import Answered, run_hook
@@ -19,24 +19,24 @@ NAME = "w1"
 
 
 @pytest.fixture
-def worktree(entered: places.Place) -> Path:
+def worktree(entered: paths.Place) -> Path:
     """Agent w1, a worker, with a small list of rules."""
     tree = make_agent(entered, NAME, manager="m1")
     rules(entered, ALLOW)
     return tree
 
 
-def rules(place: places.Place, allow: list[str], deny: list[str] | None = None) -> None:
+def rules(place: paths.Place, allow: list[str], deny: list[str] | None = None) -> None:
     value = {"permissions": {"allow": allow, "deny": deny or []}}
     Path(place.agent_dir(NAME), "settings.local.json").write_text(json.dumps(value))
 
 
-def meta(place: places.Place, **more: Any) -> None:
+def meta(place: paths.Place, **more: Any) -> None:
     path = Path(place.agent_dir(NAME), "meta.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
 
 
-def call(place: places.Place, tool: str, given: Any, cwd: Path | str = "", **more: Any) -> Answered:
+def call(place: paths.Place, tool: str, given: Any, cwd: Path | str = "", **more: Any) -> Answered:
     """One tool call of w1; `more` is for the environment."""
     payload = {
         "session_id": "s1",
@@ -66,20 +66,20 @@ def reason(answer: Answered) -> str:
     return str(answer.json["hookSpecificOutput"].get("permissionDecisionReason", ""))
 
 
-def log(place: places.Place) -> str:
+def log(place: paths.Place) -> str:
     path = Path(place.agent_dir(NAME), "agent.log")
     return path.read_text() if path.exists() else ""
 
 
-def test_what_is_listed_and_inside_is_allowed(entered: places.Place, worktree: Path) -> None:
+def test_what_is_listed_and_inside_is_allowed(entered: paths.Place, worktree: Path) -> None:
     answer = call(entered, "Read", {"file_path": str(worktree / "file.txt")})
 
-    assert answer.out == answers.allow() + "\n"
+    assert answer.out == hook_output.allow() + "\n"
     assert decision(call(entered, "Bash", {"command": "git status && ls"})) == "allow"
     assert log(entered) == ""
 
 
-def test_what_is_not_listed_is_denied_and_logged(entered: places.Place, worktree: Path) -> None:
+def test_what_is_not_listed_is_denied_and_logged(entered: paths.Place, worktree: Path) -> None:
     answer = call(entered, "Bash", {"command": "npm test", "description": "run\nthem"})
 
     assert decision(answer) == "deny"
@@ -107,7 +107,7 @@ def test_what_is_not_listed_is_denied_and_logged(entered: places.Place, worktree
     ],
 )
 def test_a_path_outside_is_denied_and_logged_in_the_known_words(
-    entered: places.Place, worktree: Path, tool: str, given: dict[str, str], words: str
+    entered: paths.Place, worktree: Path, tool: str, given: dict[str, str], words: str
 ) -> None:
     def placed(text: str) -> str:
         return text.replace("@M", entered.root).replace("@A", entered.home + "/agents")
@@ -118,7 +118,7 @@ def test_a_path_outside_is_denied_and_logged_in_the_known_words(
     assert placed(words) in log(entered)
 
 
-def test_a_log_line_cannot_be_forged(entered: places.Place, worktree: Path) -> None:
+def test_a_log_line_cannot_be_forged(entered: paths.Place, worktree: Path) -> None:
     call(entered, "Bash", {"command": "npm x\n[2026-01-01T00:00:00+00:00] [PreToolUse] forged \x1b[31m\u2028"})
 
     assert len(log(entered).splitlines()) == 1
@@ -144,7 +144,7 @@ def test_a_log_line_cannot_be_forged(entered: places.Place, worktree: Path) -> N
         lambda folder: (folder / "meta.json").rename(folder / "x") and (folder / "meta.json").symlink_to("x"),
     ],
 )
-def test_without_a_policy_everything_is_denied(entered: places.Place, worktree: Path, damage: Any) -> None:
+def test_without_a_policy_everything_is_denied(entered: paths.Place, worktree: Path, damage: Any) -> None:
     damage(worktree.parent)
 
     answer = call(entered, "Read", {"file_path": "file.txt"})
@@ -153,7 +153,7 @@ def test_without_a_policy_everything_is_denied(entered: places.Place, worktree: 
     assert "cannot be read" in reason(answer)
 
 
-def test_the_policy_is_not_read_from_the_worktree(entered: places.Place, worktree: Path) -> None:
+def test_the_policy_is_not_read_from_the_worktree(entered: paths.Place, worktree: Path) -> None:
     (worktree / ".claude").mkdir()
     (worktree / ".claude/settings.local.json").write_text('{"permissions": {"allow": ["Bash"]}}')
     (worktree / "settings.local.json").write_text('{"permissions": {"allow": ["Bash"]}}')
@@ -162,7 +162,7 @@ def test_the_policy_is_not_read_from_the_worktree(entered: places.Place, worktre
 
 
 @pytest.mark.parametrize("tool", ["Write", "Bash"])
-def test_a_broken_config_leaves_only_reading(entered: places.Place, worktree: Path, tool: str) -> None:
+def test_a_broken_config_leaves_only_reading(entered: paths.Place, worktree: Path, tool: str) -> None:
     Path(entered.root, ".ittybitty.json").write_text('{"permissions": ')
     given = {"file_path": str(worktree / "x"), "content": "", "command": "ls"}
 
@@ -174,13 +174,13 @@ def test_a_broken_config_leaves_only_reading(entered: places.Place, worktree: Pa
     assert decision(call(entered, "Read", {"file_path": "/etc/hosts"})) == "deny"
 
 
-def test_a_sound_config_changes_nothing(entered: places.Place, worktree: Path) -> None:
+def test_a_sound_config_changes_nothing(entered: paths.Place, worktree: Path) -> None:
     Path(entered.root, ".ittybitty.json").write_text('{"maxAgents": 3}')
 
     assert decision(call(entered, "Bash", {"command": "ls"})) == "allow"
 
 
-def test_yolo_needs_no_rule_but_keeps_its_ground(entered: places.Place, worktree: Path) -> None:
+def test_yolo_needs_no_rule_but_keeps_its_ground(entered: paths.Place, worktree: Path) -> None:
     meta(entered, yolo=True)
     rules(entered, [], ["Bash(git push:*)"])
 
@@ -190,7 +190,7 @@ def test_yolo_needs_no_rule_but_keeps_its_ground(entered: places.Place, worktree
     assert decision(call(entered, "Bash", {"command": f"cat {entered.root}/file.txt"})) == "deny"
 
 
-def test_managers_and_workers_differ(entered: places.Place, worktree: Path) -> None:
+def test_managers_and_workers_differ(entered: paths.Place, worktree: Path) -> None:
     command = {"command": "ib new-agent --worker x"}
 
     assert decision(call(entered, "Bash", command)) == "deny"
@@ -198,13 +198,13 @@ def test_managers_and_workers_differ(entered: places.Place, worktree: Path) -> N
     assert decision(call(entered, "Bash", command)) == "allow"
 
 
-def test_questions_and_plans_are_left_to_the_permission_request(entered: places.Place, worktree: Path) -> None:
+def test_questions_and_plans_are_left_to_the_permission_request(entered: paths.Place, worktree: Path) -> None:
     for tool in ("AskUserQuestion", "ExitPlanMode"):
         answer = call(entered, tool, {})
         assert (answer.code, answer.out) == (0, "{}\n")
 
 
-def test_a_subagent_is_judged_like_its_agent(entered: places.Place, worktree: Path) -> None:
+def test_a_subagent_is_judged_like_its_agent(entered: paths.Place, worktree: Path) -> None:
     payload = payloads.recorded("PreToolUse.Bash", agent_id="sub", agent_type="x", cwd=str(worktree))
     payload["tool_input"]["command"] = f"cat {entered.root}/file.txt"
 
@@ -216,7 +216,7 @@ def test_a_subagent_is_judged_like_its_agent(entered: places.Place, worktree: Pa
 @pytest.mark.parametrize(
     "path", [path for path in payloads.ALL if path.stem.startswith("PreToolUse")], ids=payloads.ident
 )
-def test_every_recorded_call_gets_an_answer(entered: places.Place, worktree: Path, path: Path) -> None:
+def test_every_recorded_call_gets_an_answer(entered: paths.Place, worktree: Path, path: Path) -> None:
     payload = {**json.loads(path.read_text()), "cwd": str(worktree)}
 
     assert decision(run_hook(entered, "agent-path", payload, NAME, project=worktree)) in ("allow", "deny", "none")
@@ -237,20 +237,20 @@ def test_every_recorded_call_gets_an_answer(entered: places.Place, worktree: Pat
         b'{"tool_name": "Bash", "tool_input": "ls"}',
     ],
 )
-def test_a_damaged_payload_is_denied(entered: places.Place, worktree: Path, data: bytes) -> None:
+def test_a_damaged_payload_is_denied(entered: paths.Place, worktree: Path, data: bytes) -> None:
     answer = run_hook(entered, "agent-path", data, NAME, project=worktree)
 
     assert decision(answer) == "deny"
 
 
 @pytest.mark.parametrize("name", ["w9", "../w1", "w1/repo", ".", "..", "a\nb"])
-def test_an_agent_that_does_not_exist_may_nothing(entered: places.Place, worktree: Path, name: str) -> None:
+def test_an_agent_that_does_not_exist_may_nothing(entered: paths.Place, worktree: Path, name: str) -> None:
     payload = {"tool_name": "Read", "tool_input": {"file_path": "file.txt"}, "cwd": str(worktree)}
 
     assert decision(run_hook(entered, "agent-path", payload, name, project=worktree)) == "deny"
 
 
-def test_outside_a_repository_nothing_is_allowed(entered: places.Place, tmp_path: Path) -> None:
+def test_outside_a_repository_nothing_is_allowed(entered: paths.Place, tmp_path: Path) -> None:
     payload = {"tool_name": "Read", "tool_input": {"file_path": "x"}, "cwd": str(tmp_path)}
 
     assert decision(run_hook(entered, "agent-path", payload, NAME, project=tmp_path)) == "deny"
@@ -269,7 +269,7 @@ def test_outside_a_repository_nothing_is_allowed(entered: places.Place, tmp_path
     ],
     ids=lambda text: text[:6].encode("unicode_escape").decode(),
 )
-def test_large_and_odd_commands_get_valid_json(entered: places.Place, worktree: Path, command: str) -> None:
+def test_large_and_odd_commands_get_valid_json(entered: paths.Place, worktree: Path, command: str) -> None:
     answer = call(entered, "Bash", {"command": command})
 
     assert decision(answer) in ("allow", "deny")
@@ -277,11 +277,11 @@ def test_large_and_odd_commands_get_valid_json(entered: places.Place, worktree: 
     assert len(answer.out) < 2000
 
 
-def test_a_large_file_is_written(entered: places.Place, worktree: Path) -> None:
+def test_a_large_file_is_written(entered: paths.Place, worktree: Path) -> None:
     assert decision(call(entered, "Write", {"file_path": "big.txt", "content": "x" * 3_000_000})) == "allow"
 
 
-def test_links_in_the_worktree_do_not_help(entered: places.Place, worktree: Path) -> None:
+def test_links_in_the_worktree_do_not_help(entered: paths.Place, worktree: Path) -> None:
     (worktree / "link").symlink_to(entered.root)
 
     assert decision(call(entered, "Read", {"file_path": "link/file.txt"})) == "deny"
@@ -289,7 +289,7 @@ def test_links_in_the_worktree_do_not_help(entered: places.Place, worktree: Path
     assert decision(call(entered, "Bash", {"command": "ls l*"})) == "deny"
 
 
-def test_the_cwd_of_the_payload_counts(entered: places.Place, worktree: Path) -> None:
+def test_the_cwd_of_the_payload_counts(entered: paths.Place, worktree: Path) -> None:
     (worktree / "src").mkdir()
 
     assert decision(call(entered, "Bash", {"command": "ls ../file.txt"}, worktree / "src")) == "allow"
@@ -298,7 +298,7 @@ def test_the_cwd_of_the_payload_counts(entered: places.Place, worktree: Path) ->
     assert decision(call(entered, "Bash", {"command": f"cd {worktree} && ls"}, entered.root)) == "allow"
 
 
-def test_it_loads_light_modules_only(entered: places.Place, worktree: Path) -> None:
+def test_it_loads_light_modules_only(entered: paths.Place, worktree: Path) -> None:
     """Neither site-packages nor the heavy half of the standard library."""
     import subprocess
 

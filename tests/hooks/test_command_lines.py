@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
-from ibstatus.model import words
-from ibstatus.rules import hook_commands
-from ibstatus.store import disk
+from ibstatus.claude.hooks import command_lines
+from ibstatus.model import constants
+from ibstatus.system import disk
 from tests.conftest import PROJECT
 
 SHELLS = [shell for shell in ("dash", "bash", "zsh", "ksh", "busybox") if shutil.which(shell)]
@@ -186,9 +186,9 @@ def test_a_quiet_line_is_as_good_as_none(
 ) -> None:
     breakdown(installed)
 
-    assert run(shell, hook_commands.quiet(installed.program, "inject-status"), data) == Ended(0, "", "", True)
+    assert run(shell, command_lines.quiet(installed.program, "inject-status"), data) == Ended(0, "", "", True)
     in_tmux = {**os.environ, "TMUX_PANE": "%1", "TMUX": "/nowhere/tmux,1,0"}
-    line = hook_commands.quiet(installed.program, "notify-tmux")
+    line = command_lines.quiet(installed.program, "notify-tmux")
     assert run(shell, line, data, env=in_tmux) == Ended(0, "", "", True)
 
 
@@ -200,7 +200,7 @@ def test_a_bell_stays_silent(
     breakdown(installed)
 
     for client in (True, False):
-        line = hook_commands.bell(installed.program, "queue-changed", client=client)
+        line = command_lines.bell(installed.program, "queue-changed", client=client)
         assert run(shell, line, data) == Ended(0, "", "", True)
 
 
@@ -209,23 +209,23 @@ def test_a_bell_stays_silent(
 def test_a_guard_says_no(shell: str, installed: Installed, breakdown: Callable[[Installed], None], data: bytes) -> None:
     breakdown(installed)
 
-    done = run(shell, hook_commands.guard(installed.program, "agent-path", "worker-1"), data)
+    done = run(shell, command_lines.guard(installed.program, "agent-path", "worker-1"), data)
     answer = json.loads(done.out)["hookSpecificOutput"]
     assert (done.code, done.err, done.wrote_all) == (0, "", True)
     assert answer["permissionDecision"] == "deny"
-    assert answer["permissionDecisionReason"] == hook_commands.GONE
+    assert answer["permissionDecisionReason"] == command_lines.GONE
 
-    done = run(shell, hook_commands.request(installed.program, "permission-request", "worker-1"), data)
+    done = run(shell, command_lines.request(installed.program, "permission-request", "worker-1"), data)
     assert (done.code, done.err, done.wrote_all) == (0, "", True)
     decision = json.loads(done.out)["hookSpecificOutput"]["decision"]
-    assert decision == {"behavior": "deny", "message": hook_commands.GONE}
+    assert decision == {"behavior": "deny", "message": command_lines.GONE}
 
 
 @pytest.mark.parametrize("said", ["", "oh no", "Traceback {"])
 def test_a_guard_that_says_nothing_sensible_says_no(shell: str, installed: Installed, said: str) -> None:
     installed.script(f"printf '%s' '{said}'")
 
-    done = run(shell, hook_commands.guard(installed.program, "agent-path", "a"), MEGABYTE)
+    done = run(shell, command_lines.guard(installed.program, "agent-path", "a"), MEGABYTE)
 
     assert json.loads(done.out)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert (done.code, done.err, done.wrote_all) == (0, "", True)
@@ -235,7 +235,7 @@ def test_a_guards_answer_is_handed_on_as_it_is(shell: str, installed: Installed)
     said = r'{"a":"\\n %s \u0041 $HOME `id` \"x\" \t","b":"ü"}'
     installed.script(f"cat >/dev/null; echo oh >&2; cat <<'END'\n{said}\nEND")
 
-    done = run(shell, hook_commands.guard(installed.program, "agent-path", "a"), MEGABYTE)
+    done = run(shell, command_lines.guard(installed.program, "agent-path", "a"), MEGABYTE)
 
     assert done == Ended(0, said + "\n", "", True)
 
@@ -243,13 +243,13 @@ def test_a_guards_answer_is_handed_on_as_it_is(shell: str, installed: Installed)
 def test_a_quiet_lines_answer_is_handed_on(shell: str, installed: Installed) -> None:
     installed.script("cat >/dev/null; echo oh >&2; echo '{}'")
 
-    assert run(shell, hook_commands.quiet(installed.program, "inject-status")) == Ended(0, "{}\n", "", True)
+    assert run(shell, command_lines.quiet(installed.program, "inject-status")) == Ended(0, "{}\n", "", True)
 
 
 @sized
 def test_out_of_tmux_nothing_is_started_for_a_title(shell: str, installed: Installed, data: bytes) -> None:
     installed.script(f'echo "$@" >"{installed.folder.parent}/args"; cat >"{installed.folder.parent}/stdin"; exit 2')
-    line = hook_commands.quiet(installed.program, "notify-tmux", "it's w1")
+    line = command_lines.quiet(installed.program, "notify-tmux", "it's w1")
     args = installed.folder.parent / "args"
     env = {key: value for key, value in os.environ.items() if key != "TMUX_PANE"}
 
@@ -260,14 +260,14 @@ def test_out_of_tmux_nothing_is_started_for_a_title(shell: str, installed: Insta
 
     assert args.read_text().endswith(" notify-tmux it's w1\n")
     assert (args.parent / "stdin").read_bytes() == data
-    assert (hook_commands.is_ours(line), hook_commands.hook_of(line)) == (True, "notify-tmux")
+    assert (command_lines.is_ours(line), command_lines.hook_of(line)) == (True, "notify-tmux")
 
 
 @sized
 def test_in_an_agent_nothing_is_started_for_the_primary(shell: str, installed: Installed, data: bytes) -> None:
     """Its client runs both: the hooks of its own settings, and those of the main checkout's."""
     started = installed.folder.parent / "started"
-    installed.script(f'echo "$@" >>"{started}"; cat >/dev/null; exit {words.RING}')
+    installed.script(f'echo "$@" >>"{started}"; cat >/dev/null; exit {constants.RING}')
     agent = installed.folder.parent / "an $(agent)" / "a-1"
     (agent / "repo").mkdir(parents=True)
     (installed.folder.parent / "hooks").mkdir()
@@ -276,12 +276,12 @@ def test_in_an_agent_nothing_is_started_for_the_primary(shell: str, installed: I
     env = {**os.environ, **plugin, "IB_AGENT_ID": "a-1", "CLAUDE_PROJECT_DIR": str(agent / "repo"), "TMUX_PANE": "%1"}
     program = installed.program
     doubled = [
-        hook_commands.quiet(program, "inject-status"),
-        hook_commands.quiet(program, "notify-tmux"),
-        hook_commands.bell(program, "queue-changed"),
-        hook_commands.bell(program, "wait-for-news", client=True),
-        hook_commands.of_plugin("inject-status"),
-        hook_commands.bell_of_plugin("queue-changed"),
+        command_lines.quiet(program, "inject-status"),
+        command_lines.quiet(program, "notify-tmux"),
+        command_lines.bell(program, "queue-changed"),
+        command_lines.bell(program, "wait-for-news", client=True),
+        command_lines.of_plugin("inject-status"),
+        command_lines.bell_of_plugin("queue-changed"),
     ]
     elsewhere = (
         env,  # it has no settings of its own yet
@@ -302,23 +302,23 @@ def test_in_an_agent_nothing_is_started_for_the_primary(shell: str, installed: I
     for line in doubled:
         assert run(shell, line, data, env=env) == Ended(0, "", "", True)
     assert not started.exists()
-    assert run(shell, hook_commands.quiet(program, "inject-status", "a-1"), data, env=env) == Ended(0, "", "", True)
+    assert run(shell, command_lines.quiet(program, "inject-status", "a-1"), data, env=env) == Ended(0, "", "", True)
     assert started.read_text().endswith(" inject-status a-1\n")
 
 
 @sized
 def test_only_one_exit_code_rings(shell: str, installed: Installed, data: bytes) -> None:
-    installed.script(f"echo not this >&2; echo nor this; exit {words.RING}")
+    installed.script(f"echo not this >&2; echo nor this; exit {constants.RING}")
 
-    done = run(shell, hook_commands.bell(installed.program, "queue-changed"), data)
+    done = run(shell, command_lines.bell(installed.program, "queue-changed"), data)
 
-    assert done == Ended(2, "", hook_commands.RUNG + "\n", True)
+    assert done == Ended(2, "", command_lines.RUNG + "\n", True)
 
 
 def test_a_waiter_is_told_the_clients_pid(shell: str, installed: Installed) -> None:
     installed.script(f'echo "$@" >"{installed.folder.parent}/args"; exit 0')
 
-    assert run(shell, hook_commands.bell(installed.program, "wait-for-news", client=True)).code == 0
+    assert run(shell, command_lines.bell(installed.program, "wait-for-news", client=True)).code == 0
 
     args = (installed.folder.parent / "args").read_text().split()
     assert args[-2:] == ["wait-for-news", str(os.getpid())]
@@ -329,7 +329,7 @@ def test_a_waiter_has_no_pipe_of_the_client_but_stdin(shell: str, installed: Ins
     seen = installed.folder.parent / "fds"
     installed.script(f'readlink /proc/$$/fd/* >"{seen}"; exit 0')
 
-    assert run(shell, hook_commands.bell(installed.program, "wait-for-news", client=True)).code == 0
+    assert run(shell, command_lines.bell(installed.program, "wait-for-news", client=True)).code == 0
 
     assert len([fd for fd in seen.read_text().split() if fd.startswith("pipe:")]) == 1  # its own one goes to the file
 
@@ -343,16 +343,16 @@ def test_any_path_will_do(shell: str, tmp_path: Path, odd: str) -> None:
     program = (str(python), str(stub))
 
     stub.write_text(code.replace("{}", "0"))
-    lines = [hook_commands.quiet(program, "h", odd), hook_commands.guard(program, "h", odd)]
+    lines = [command_lines.quiet(program, "h", odd), command_lines.guard(program, "h", odd)]
     for line in lines:
         assert run(shell, line) == Ended(0, "{" + odd + "}\n", "", True)
-        assert hook_commands.is_ours(line)
-        assert hook_commands.hook_of(line) == "h"
+        assert command_lines.is_ours(line)
+        assert command_lines.hook_of(line) == "h"
 
-    stub.write_text(code.replace("{}", str(words.RING)))
-    bell = hook_commands.bell(program, "h")
-    assert run(shell, bell) == Ended(2, "", hook_commands.RUNG + "\n", True)
-    assert hook_commands.hook_of(bell) == "h"
+    stub.write_text(code.replace("{}", str(constants.RING)))
+    bell = command_lines.bell(program, "h")
+    assert run(shell, bell) == Ended(2, "", command_lines.RUNG + "\n", True)
+    assert command_lines.hook_of(bell) == "h"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -363,9 +363,9 @@ def test_what_may_not_be_read(shell: str, tmp_path: Path, what: str) -> None:
     it = Installed(tmp_path / "x")
     {"stub": it.stub, "package": it.package, "python": it.python.parent}[what].chmod(0o600)
 
-    assert run(shell, hook_commands.quiet(it.program, "inject-status"), MEGABYTE, NOBODY) == Ended(0, "", "", True)
-    assert run(shell, hook_commands.bell(it.program, "queue-changed"), MEGABYTE, NOBODY) == Ended(0, "", "", True)
-    done = run(shell, hook_commands.guard(it.program, "agent-path", "a"), MEGABYTE, NOBODY)
+    assert run(shell, command_lines.quiet(it.program, "inject-status"), MEGABYTE, NOBODY) == Ended(0, "", "", True)
+    assert run(shell, command_lines.bell(it.program, "queue-changed"), MEGABYTE, NOBODY) == Ended(0, "", "", True)
+    done = run(shell, command_lines.guard(it.program, "agent-path", "a"), MEGABYTE, NOBODY)
     assert json.loads(done.out)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert (done.code, done.err, done.wrote_all) == (0, "", True)
 
@@ -375,8 +375,8 @@ def test_the_real_program_reads_all_and_ends_well(shell: str, installed: Install
     """Outside of any repository there is nothing to say."""
     env = {**os.environ, "TMUX_PANE": "%1", "TMUX": "/nowhere/tmux,1,0"}
     for hook in (NO_HOOK, "inject-status", "main-path", "notify-tmux"):
-        assert run(shell, hook_commands.quiet(installed.program, hook), data, env=env) == Ended(0, "", "", True)
-    assert run(shell, hook_commands.bell(installed.program, "queue-changed"), data) == Ended(0, "", "", True)
+        assert run(shell, command_lines.quiet(installed.program, hook), data, env=env) == Ended(0, "", "", True)
+    assert run(shell, command_lines.bell(installed.program, "queue-changed"), data) == Ended(0, "", "", True)
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its bash is old, and forks once more")
@@ -384,9 +384,9 @@ def test_the_real_program_reads_all_and_ends_well(shell: str, installed: Install
 def test_the_shell_starts_the_program_itself(shell: str, installed: Installed, kind: str) -> None:
     """No process stands in between; what else is started is one `cat`."""
     line = {
-        "quiet": hook_commands.quiet(installed.program, "h"),
-        "bell": hook_commands.bell(installed.program, "h"),
-        "guard": hook_commands.guard(installed.program, "h", "a"),
+        "quiet": command_lines.quiet(installed.program, "h"),
+        "bell": command_lines.bell(installed.program, "h"),
+        "guard": command_lines.guard(installed.program, "h", "a"),
     }[kind]
     seen = installed.folder.parent / "parent"
     installed.script(f'cat >/dev/null; echo $PPID >"{seen}"; echo "{{}}"')

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.hooks import entry
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.conftest import make_agent
 from tests.hooks.conftest import hasty, run_hook
 from tests.until import until
@@ -15,7 +15,7 @@ PAYLOAD = {"session_id": "s1", "cwd": "/", "hook_event_name": "PreToolUse", "too
 
 
 @pytest.mark.parametrize("name", LIMITED)
-def test_a_hook_answers_in_its_time(repo: places.Place, name: str) -> None:
+def test_a_hook_answers_in_its_time(repo: paths.Place, name: str) -> None:
     make_agent(repo, "w1")
     log = Path(repo.home, "hooks.log")
 

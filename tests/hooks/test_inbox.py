@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import cursors, events, inbox, notices, places
+from ibstatus.mail import cursors, inbox, post
+from ibstatus.project import events, paths
 from tests.conftest import make_agent, run_ib
 from tests.hooks.conftest import Answered, Session, run_hook
 from tests.hooks.test_inject_status import told as lines_of
@@ -25,7 +26,7 @@ def told(context: str) -> list[str]:
 class Agent(Session):
     """An agent's session: its hooks bear its id."""
 
-    def __init__(self, place: places.Place, name: str, agent: str = "w1") -> None:
+    def __init__(self, place: paths.Place, name: str, agent: str = "w1") -> None:
         super().__init__(place, name)
         self.agent = agent
 
@@ -44,12 +45,12 @@ class Agent(Session):
 
 
 @pytest.fixture
-def agent(entered: places.Place) -> Agent:
+def agent(entered: paths.Place) -> Agent:
     make_agent(entered, "w1", "boss")
     return Agent(entered, "agent-session")
 
 
-def send(place: places.Place, text: str) -> None:
+def send(place: paths.Place, text: str) -> None:
     inbox.put(place, "cli", "w1", "boss", True, text, time.time())
 
 
@@ -144,7 +145,7 @@ def test_nobody_reads_or_speaks_for_another(agent: Agent) -> None:
 
 def test_the_first_letter_is_heard_however_far_the_queue_is(agent: Agent) -> None:
     for number in range(20):
-        notices.notify(agent.place, "cli", "complete", "x", True, str(number), time.time())
+        post.notify(agent.place, "cli", "complete", "x", True, str(number), time.time())
     primary = Session(agent.place, "primary")
     primary.prompt()
     primary.stop()
@@ -162,7 +163,7 @@ def test_a_guard_for_another_agent_denies(agent: Agent) -> None:
     assert answer.json["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
-def letter(place: places.Place, sender: str, text: str, verified: bool = True) -> None:
+def letter(place: paths.Place, sender: str, text: str, verified: bool = True) -> None:
     inbox.put(place, "cli", "w1", sender, verified, text, time.time())
 
 
@@ -199,7 +200,7 @@ def test_the_users_answer_names_the_question(agent: Agent) -> None:
 
 
 @pytest.fixture
-def own(entered: places.Place) -> Iterator[Agent]:
+def own(entered: paths.Place) -> Iterator[Agent]:
     """An agent of a name that no other has: what is too long lies under /tmp in its name."""
     name = "t-" + uuid.uuid4().hex[:12]
     make_agent(entered, name, "boss")

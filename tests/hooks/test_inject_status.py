@@ -8,18 +8,20 @@ from pathlib import Path
 import pytest
 
 import ibstatus
-from ibstatus.rules import injection
-from ibstatus.store import atomic, disk, locks, messages, notices, places, queue, ringing, rungs, session_files
+from ibstatus.mail import messages, post, queue, session_files, wake_claim, wake_state
+from ibstatus.mail.rules import primary_text
+from ibstatus.project import paths
+from ibstatus.system import atomic, disk, locks
 from tests.conftest import make_agent
 from tests.hooks.conftest import Session, hasty, run_hook
 from tests.until import meanwhile
 
 
-def notify(place: places.Place, text: str, kind: str = "complete") -> None:
-    notices.notify(place, "cli", kind, "a", True, text, time.time())
+def notify(place: paths.Place, text: str, kind: str = "complete") -> None:
+    post.notify(place, "cli", kind, "a", True, text, time.time())
 
 
-def publish(place: places.Place, seq: int, agents: dict[str, str], at: float | None = None, **more: object) -> None:
+def publish(place: paths.Place, seq: int, agents: dict[str, str], at: float | None = None, **more: object) -> None:
     """A snapshot as the supervisor leaves it."""
     known = [{"id": name, "state": state, "reason": ""} for name, state in agents.items()]
     value = {"seq": seq, "at": f"2026-01-01T00:00:{seq:02d}Z", "version": ibstatus.__version__, "agents": known, **more}
@@ -123,7 +125,7 @@ def test_a_subagent_takes_nothing(session: Session) -> None:
     assert told(session.batch().context) == ["one"]
 
 
-def test_two_sessions_both_hear(entered: places.Place) -> None:
+def test_two_sessions_both_hear(entered: paths.Place) -> None:
     one, two = Session(entered, "one"), Session(entered, "two")
     one.prompt()
     two.prompt()
@@ -141,7 +143,7 @@ def test_what_does_not_fit_comes_with_the_next_event(session: Session) -> None:
     first = session.prompt()
     for _ in range(12):
         answer = first if not heard else session.batch()
-        assert len(answer.context) < injection.LONGEST
+        assert len(answer.context) < primary_text.LONGEST
         heard += told(answer.context)
     assert [text.split()[0] for text in heard] == [str(number) for number in range(12)]
 
@@ -236,18 +238,18 @@ def test_a_warning_when_nothing_would_wake_it(session: Session) -> None:
 
     assert "[ib] WARNING: Notification listener is not running. Restart it now:" in session.prompt().context
     assert session.batch().out == ""
-    rungs.write(session.place, "s1", rungs.Rungs(warned_at=int(time.time()) - 601))
+    wake_state.write(session.place, "s1", wake_state.Rungs(warned_at=int(time.time()) - 601))
     assert "WARNING" in session.batch().context
 
 
 def test_no_warning_without_agents_or_with_a_rung(session: Session) -> None:
     assert session.prompt().out == ""
     make_agent(session.place, "a")
-    rungs.set_watched(session.place, "s1", time.time())
+    wake_state.set_watched(session.place, "s1", time.time())
     assert session.prompt().out == ""
 
 
-def test_no_warning_in_an_agent(entered: places.Place) -> None:
+def test_no_warning_in_an_agent(entered: paths.Place) -> None:
     worktree = make_agent(entered, "a")
     notify(entered, "not for agents")
     payload = Session(entered, "s9").payload("UserPromptSubmit", prompt="go")
@@ -256,17 +258,17 @@ def test_no_warning_in_an_agent(entered: places.Place) -> None:
     assert run_hook(entered, "inject-status", payload, "a").out == ""
 
 
-def test_the_session_of_the_last_prompt_of_a_person_is_the_primary(entered: places.Place) -> None:
+def test_the_session_of_the_last_prompt_of_a_person_is_the_primary(entered: paths.Place) -> None:
     one, two = Session(entered, "one"), Session(entered, "two")
     one.prompt()
     two.prompt()
-    assert rungs.primary(entered) == "two"
+    assert wake_state.primary(entered) == "two"
     one.prompt("<task-notification>\n<task-id>x</task-id>")
-    assert rungs.primary(entered) == "two"
+    assert wake_state.primary(entered) == "two"
 
 
 @pytest.mark.parametrize("name", ["../../x", "a/b", "", "x" * 500, "\ud800", "default"])
-def test_any_session_id_is_told(entered: places.Place, name: str) -> None:
+def test_any_session_id_is_told(entered: paths.Place, name: str) -> None:
     odd = Session(entered, name)
     notify(entered, "hello")
 
@@ -279,14 +281,14 @@ def test_any_session_id_is_told(entered: places.Place, name: str) -> None:
     [b"", b"{", b"[]", b"null", b"\xff", b'{"hook_event_name": "Foreign", "session_id": "s"}', b"[" * 200_000],
     ids=["empty", "cut", "list", "null", "no text", "unknown event", "deep"],
 )
-def test_what_is_no_payload_is_met_with_silence(hook, entered: places.Place, payload: bytes) -> None:
+def test_what_is_no_payload_is_met_with_silence(hook, entered: paths.Place, payload: bytes) -> None:
     notify(entered, "waits")
 
     for name in ("inject-status", "cwd-changed", "queue-changed", "no-such-hook"):
         assert hook(name, payload)[:2] == (0, "")
 
 
-def test_without_ib_there_is_silence(repo: places.Place, tmp_path: Path) -> None:
+def test_without_ib_there_is_silence(repo: paths.Place, tmp_path: Path) -> None:
     payload = Session(repo, "s1").payload("UserPromptSubmit", prompt="go")
 
     assert run_hook(repo, "inject-status", payload).out == ""
@@ -305,7 +307,7 @@ def test_a_message_of_an_agent_carries_its_id(session: Session) -> None:
 
 def test_the_clock_may_go_backwards(session: Session) -> None:
     make_agent(session.place, "a")
-    rungs.write(session.place, "s1", rungs.Rungs(rung_at=9_999_999_999, warned_at=9_999_999_999))
+    wake_state.write(session.place, "s1", wake_state.Rungs(rung_at=9_999_999_999, warned_at=9_999_999_999))
     publish(session.place, 1, {"a": "running"}, at=9_999_999_999)
     notify(session.place, "news")
 
@@ -315,7 +317,7 @@ def test_the_clock_may_go_backwards(session: Session) -> None:
     assert "WARNING" in answer.context
     view = queue.view(session.place)
     view.close()
-    assert ringing.claim(session.place, "s1", rungs.WATCH, time.time()) is False  # told: nothing to ring for
+    assert wake_claim.claim(session.place, "s1", wake_state.WATCH, time.time()) is False  # told: nothing to ring for
 
 
 def test_emoji_count_twice_as_the_client_counts_them(session: Session) -> None:
@@ -334,9 +336,9 @@ def test_junk_in_the_queue_is_passed_over_for_good(session: Session) -> None:
     with Path(session.place.queue).open("ab") as foreign:
         foreign.write(b"\nno json\n")
 
-    assert not ringing.claim(session.place, "s1", rungs.WATCH, time.time())
+    assert not wake_claim.claim(session.place, "s1", wake_state.WATCH, time.time())
     assert session.batch().out == ""
-    assert not ringing.claim(session.place, "s1", rungs.WATCH, time.time() + 3600)
+    assert not wake_claim.claim(session.place, "s1", wake_state.WATCH, time.time() + 3600)
 
 
 @pytest.mark.parametrize("name", ["rungs", "turns", "standing", "seen", "primary"])
@@ -355,12 +357,12 @@ def test_what_is_kept_beside_the_cursor_cannot_silence_the_voice(session: Sessio
     assert "one" not in session.prompt().context
 
 
-def test_print_mode_does_not_become_the_session_that_is_woken(entered: places.Place) -> None:
+def test_print_mode_does_not_become_the_session_that_is_woken(entered: paths.Place) -> None:
     Session(entered, "tui").prompt()
     payload = Session(entered, "print").payload("UserPromptSubmit", prompt="go")
     run_hook(entered, "inject-status", payload, CLAUDE_CODE_ENTRYPOINT="sdk-cli")
 
-    assert rungs.primary(entered) == "tui"
+    assert wake_state.primary(entered) == "tui"
 
 
 def test_a_lost_cursor_repeats_the_newest_lines_only(session: Session) -> None:
@@ -371,7 +373,7 @@ def test_a_lost_cursor_repeats_the_newest_lines_only(session: Session) -> None:
     answer = session.prompt()
 
     assert told(answer.context)[-1] == "59999!"
-    assert len(answer.context) < injection.LONGEST
+    assert len(answer.context) < primary_text.LONGEST
     session.stop()
     assert session.prompt().out == ""
 
@@ -386,18 +388,18 @@ def test_changes_that_do_not_fit_are_counted(session: Session) -> None:
 
 
 @pytest.mark.parametrize("name", [" lead", "\ud800x", "a\nb"])
-def test_any_session_can_be_the_one_that_is_woken(entered: places.Place, name: str) -> None:
+def test_any_session_can_be_the_one_that_is_woken(entered: paths.Place, name: str) -> None:
     Session(entered, name).prompt()
     notify(entered, "news")
 
-    assert ringing.claim(entered, name, rungs.WATCH, time.time())
-    assert not ringing.claim(entered, "another", rungs.WATCH, time.time())
+    assert wake_claim.claim(entered, name, wake_state.WATCH, time.time())
+    assert not wake_claim.claim(entered, "another", wake_state.WATCH, time.time())
 
 
 def test_the_warning_is_given_once_more_after_a_rung_was_armed_and_lost(session: Session) -> None:
     make_agent(session.place, "a")
     assert "WARNING" in session.prompt().context
-    with locks.Lock(rungs.waiter_lock(session.place, "s1")):
+    with locks.Lock(wake_state.waiter_lock(session.place, "s1")):
         assert session.batch().out == ""
     assert "WARNING" in session.batch().context
 
@@ -417,10 +419,10 @@ def test_a_hook_that_is_late_says_so_in_its_log(session: Session) -> None:
 def test_what_killed_sessions_left_is_swept_and_living_ones_stay(session: Session) -> None:
     session.prompt()
     for name in ("dead", "s1"):
-        rungs.set_watched(session.place, name, time.time())
-        os.utime(rungs.path_of(session.place, name), (1, 1))
+        wake_state.set_watched(session.place, name, time.time())
+        os.utime(wake_state.path_of(session.place, name), (1, 1))
 
     session_files.sweep(session.place, time.time())
 
-    assert not Path(rungs.path_of(session.place, "dead")).exists()
-    assert Path(rungs.path_of(session.place, "s1")).exists()
+    assert not Path(wake_state.path_of(session.place, "dead")).exists()
+    assert Path(wake_state.path_of(session.place, "s1")).exists()

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ibstatus.hooks import intercept_task
-from ibstatus.rules import interception
-from ibstatus.store import disk, places
+from ibstatus.hooks import intercept_task, interception
+from ibstatus.project import paths
+from ibstatus.system import disk
 from tests.conftest import make_agent
 from tests.hooks.conftest import run_hook
 from tests.hooks.payloads import SOME, ident, recorded
@@ -78,7 +78,7 @@ def test_one_that_talks_without_end_is_none(spawn: Spawn) -> None:
 
 
 @pytest.mark.parametrize("tool", ["Agent", "Task"])
-def test_without_the_command_the_task_goes_on(entered: places.Place, tool: str) -> None:
+def test_without_the_command_the_task_goes_on(entered: paths.Place, tool: str) -> None:
     answer = run_hook(entered, "intercept-task", {**TASK, "tool_name": tool, "cwd": entered.root})
 
     assert (answer.code, answer.out, answer.err) == (0, "", "")
@@ -86,7 +86,7 @@ def test_without_the_command_the_task_goes_on(entered: places.Place, tool: str) 
     assert not disk.exists(entered.home + "/hooks.log")
 
 
-def test_the_command_line(entered: places.Place) -> None:
+def test_the_command_line(entered: paths.Place) -> None:
     given = TASK["tool_input"]
 
     assert interception.words("/f", "", given) == ["new-agent", "--prompt-file", "/f"]
@@ -115,7 +115,7 @@ def test_which_task_is_taken(tool: str, given: object, prompt: str) -> None:
     assert interception.prompt_of(tool, given) == prompt
 
 
-def test_where_it_is_silent(entered: places.Place) -> None:
+def test_where_it_is_silent(entered: paths.Place) -> None:
     make_agent(entered, "w1", "boss")
     for payload, args in (
         ({**TASK, "agent_id": "a1"}, ()),
@@ -130,7 +130,7 @@ def test_where_it_is_silent(entered: places.Place) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("path", [path for path in SOME if not path.stem.startswith("PreToolUse.Agent")], ids=ident)
-def test_every_other_recorded_event_is_met_with_silence(entered: places.Place, path: Path) -> None:
+def test_every_other_recorded_event_is_met_with_silence(entered: paths.Place, path: Path) -> None:
     answer = run_hook(entered, "intercept-task", {**json.loads(path.read_text()), "cwd": entered.root})
 
     assert (answer.code, answer.out, answer.err) == (0, "", "")

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import window_titles
-from ibstatus.hooks import entry, notify_tmux
-from ibstatus.rules import titles
-from ibstatus.store import title_files
+from ibstatus.hooks import entry
+from ibstatus.titles import hook, machine, pane_files, tmux_window
 from tests.conftest import make_agent, make_repo
 from tests.hooks.title_panes import Server, Session, settings
 from tests.sweeps import SOAK, Sweep
@@ -104,8 +102,8 @@ def test_focus_is_asked_of_tmux_when_it_is_told_something(
     session.tell("UserPromptSubmit")
     hidden.tell("UserPromptSubmit")
 
-    assert [live.state(pane), live.state(other)] == [titles.ACTIVE_FOCUSED, titles.ACTIVE_UNFOCUSED]
-    assert title_files.read(str(live.memories[0])).known.state == titles.ACTIVE_FOCUSED
+    assert [live.state(pane), live.state(other)] == [machine.ACTIVE_FOCUSED, machine.ACTIVE_UNFOCUSED]
+    assert pane_files.read(str(live.memories[0])).known.state == machine.ACTIVE_FOCUSED
     live.asked()
     live.tmux("select-window", "-t", other)
     session.tell("PreToolUse.Bash")
@@ -411,7 +409,7 @@ def test_a_server_that_is_gone(server: Server, project: Path) -> None:
     session.edit().stop().end()
 
     assert server.asked() <= 3
-    until(lambda: not title_files.is_alive(int(server.pid)))
+    until(lambda: not pane_files.is_alive(int(server.pid)))
     Session(server, "%0", project, "s9", TMUX=f"{server.socket},{os.getpid()},0").start()
     assert [path.name.split("-")[0] for path in server.memories] == [str(os.getpid())]  # the other's are swept
 
@@ -420,7 +418,7 @@ def test_a_tmux_that_was_started_anew_is_another_one(server: Server, project: Pa
     """Its first pane has the number of the one that is gone."""
     session = Session(server, server.pane(), project).start().edit()
     server.tmux("kill-server")
-    until(lambda: not title_files.is_alive(int(server.pid)))
+    until(lambda: not pane_files.is_alive(int(server.pid)))
     server.tmux("new-session", "-d", "-s", "one", "-n", "strange", "cat")
     assert server.pane() == session.pane
     session.stop()
@@ -431,16 +429,16 @@ def test_a_tmux_that_was_started_anew_is_another_one(server: Server, project: Pa
 
 def test_all_that_tmux_is_told_fits_into_a_small_pipe() -> None:
     """Linux gives two pages to a user who has many pipes."""
-    values = titles.values(titles.Known(titles.COMPLETED, 1.8e9), "emoji", "x" * 200)
-    timer = window_titles.later("%123", 1800, "x" * 300)
+    values = machine.values(machine.Known(machine.COMPLETED, 1.8e9), "emoji", "x" * 200)
+    timer = tmux_window.later("%123", 1800, "x" * 300)
 
-    assert len(window_titles.shown("%123", "@123", values, timer).encode()) < 8192 - 100
+    assert len(tmux_window.shown("%123", "@123", values, timer).encode()) < 8192 - 100
 
 
 def test_a_pipe_that_is_too_small_is_as_if_it_did_not_answer(server: Server) -> None:
     """Who has many pipes open gets small ones. It is not waited for."""
-    assert window_titles.run(server.socket, int(server.pid), "#" * 1_000_000) is None
-    assert window_titles.run(server.socket, int(server.pid), "display-message -p x\n") == "x\n"
+    assert tmux_window.run(server.socket, int(server.pid), "#" * 1_000_000) is None
+    assert tmux_window.run(server.socket, int(server.pid), "display-message -p x\n") == "x\n"
 
 
 def test_without_tmux_nothing_is_said(server: Server, project: Path) -> None:
@@ -463,14 +461,14 @@ def test_a_server_that_hangs_is_asked_once_and_told_later(server: Server, projec
     finally:
         os.kill(int(server.pid), signal.SIGCONT)
     session.is_hasty = False
-    memory = title_files.read(str(server.memories[0]))
+    memory = pane_files.read(str(server.memories[0]))
     assert (asked, left, memory.due, memory.known.state) == (1, b"", True, "WORKING")
-    with title_files.File(str(server.memories[0])) as file:
-        file.memory.tried -= notify_tmux.RETRY
+    with pane_files.File(str(server.memories[0])) as file:
+        file.memory.tried -= hook.RETRY
         file.put()
     session.tell("PostToolBatch", tool_calls=READ)
 
-    assert (server.name(pane), title_files.read(str(server.memories[0])).due) == ("🤖⚙️web", False)
+    assert (server.name(pane), pane_files.read(str(server.memories[0])).due) == ("🤖⚙️web", False)
 
 
 def test_a_timer_that_a_server_did_not_hear_of_is_set_later(server: Server, project: Path) -> None:
@@ -482,10 +480,10 @@ def test_a_timer_that_a_server_did_not_hear_of_is_set_later(server: Server, proj
     finally:
         os.kill(int(server.pid), signal.SIGCONT)
     session.is_hasty = False
-    memory = title_files.read(str(server.memories[0]))
+    memory = pane_files.read(str(server.memories[0]))
     assert (memory.due, memory.timer) == (True, 0.0)
-    path = aged(server, titles.DECAY - 1)
-    with title_files.File(str(path)) as file:
+    path = aged(server, machine.DECAY - 1)
+    with pane_files.File(str(path)) as file:
         file.memory.tried = 0.0
         file.put()
     session.tell("PostToolBatch", tool_calls=READ)
@@ -613,12 +611,12 @@ def test_settings_that_cannot_be_read_are_the_usual_ones(server: Server, project
 def aged(server: Server, seconds: float) -> Path:
     """As if what is remembered had happened earlier by so much; tmux's own timer would be over as well."""
     path = server.memories[0]
-    with title_files.File(str(path)) as file:
+    with pane_files.File(str(path)) as file:
         known = file.memory.known
-        file.memory.known = titles.but(
+        file.memory.known = machine.but(
             known, since=known.since - seconds, completed=known.completed and known.completed - seconds
         )
-        file.memory.shown = titles.values(file.memory.known, file.memory.style, file.memory.project)
+        file.memory.shown = machine.values(file.memory.known, file.memory.style, file.memory.project)
         file.memory.timer = 0.0
         file.put()
     return path
@@ -629,7 +627,7 @@ def called(server: Server, path: Path) -> None:
     env = {"PATH": f"{server.bin}:{os.environ['PATH']}", "IB_AGENT_ID": "w1", "TMUX_PANE": "%77"}
     from tests.hooks.title_panes import STUB
 
-    argv = [notify_tmux.sys.executable, "-S", "-E", "-I", str(STUB), "notify-tmux", notify_tmux.DECAY + str(path)]
+    argv = [hook.sys.executable, "-S", "-E", "-I", str(STUB), "notify-tmux", hook.DECAY + str(path)]
     done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
@@ -641,7 +639,7 @@ def test_after_half_an_hour_it_is_idle_with_nobody_doing_anything(server: Server
         session.edit()
     session.stop()
     before = server.ask("#{@ib_state} #{window_name}")
-    path = aged(server, titles.DECAY - 0.5)
+    path = aged(server, machine.DECAY - 0.5)
     called(server, path)  # arms the rest of the time
 
     assert before == {"COMPLETED": "COMPLETED 🤖✅web", "BASE": "BASE 🤖web"}[state]
@@ -655,9 +653,9 @@ def test_the_timer_finds_a_folder_of_any_name(server: Server, project: Path, tmp
     def is_seen_before_its_time() -> bool:
         session.edit().stop()
         path = next(state.glob("ib/titles/*"))
-        with title_files.File(str(path)) as file:
-            stamp = time.time() - titles.DECAY + 1
-            file.memory.known = titles.but(file.memory.known, since=stamp, completed=stamp)
+        with pane_files.File(str(path)) as file:
+            stamp = time.time() - machine.DECAY + 1
+            file.memory.known = machine.but(file.memory.known, since=stamp, completed=stamp)
             file.memory.timer = 0.0
             file.memory.due = True
             file.put()
@@ -673,7 +671,7 @@ def test_what_is_not_old_enough_is_asked_again(server: Server, project: Path) ->
     session = Session(server, server.pane(), project).start().edit().stop()
     path = aged(server, 1000)
     called(server, path)
-    memory = title_files.read(str(path))
+    memory = pane_files.read(str(path))
 
     assert (memory.known.state, server.state("one:")) == ("COMPLETED", "COMPLETED")
     assert 700 < memory.timer - time.time() < 801
@@ -685,11 +683,11 @@ def test_what_is_not_old_enough_is_asked_again(server: Server, project: Path) ->
 
 def test_one_timer_for_each_pane(server: Server, project: Path) -> None:
     session = Session(server, server.pane(), project).start().edit().stop()
-    first = title_files.read(str(server.memories[0])).timer
+    first = pane_files.read(str(server.memories[0])).timer
     for _ in range(3):
         session.edit().stop()
 
-    assert title_files.read(str(server.memories[0])).timer == first > time.time() + 1790
+    assert pane_files.read(str(server.memories[0])).timer == first > time.time() + 1790
 
 
 def test_a_timer_of_a_session_that_has_ended_says_nothing(server: Server, project: Path) -> None:
@@ -716,7 +714,7 @@ def test_the_hook_may_be_killed_at_any_point(server: Server, project: Path) -> N
         session.edit()
         code, _, _ = session.told("Stop.with-background", "KILL", at)
         session.tell("PostToolBatch", tool_calls=READ)
-        memory = title_files.read(str(server.memories[0]))
+        memory = pane_files.read(str(server.memories[0]))
         assert server.state(pane) == memory.known.state, at
         assert not memory.due
         sweep.tell(code == -signal.SIGKILL)
@@ -740,7 +738,7 @@ def test_killed_when_tmux_is_asked(server: Server, project: Path, when: str) -> 
     assert code == -signal.SIGKILL
     session.tell("PostToolBatch", tool_calls=READ)
 
-    assert (server.state(pane), title_files.read(str(server.memories[0])).due) == ("COMPLETED", False)
+    assert (server.state(pane), pane_files.read(str(server.memories[0])).due) == ("COMPLETED", False)
 
 
 @pytest.mark.sweep
@@ -781,7 +779,7 @@ def test_a_memory_that_is_torn_is_none(server: Server, project: Path, content: b
 def test_an_event_that_must_wait_for_others_is_not_lost(server: Server, project: Path) -> None:
     """On a busy machine many hooks of one pane can stand in line; only tmux itself is given up early."""
     session = Session(server, server.pane(), project).start().edit()
-    with title_files.File(str(server.memories[0])):
+    with pane_files.File(str(server.memories[0])):
         stops = threading.Thread(target=session.stop)
         stops.start()
         stops.join(entry.LIMIT[entry.OPEN] * 1.5)

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 import ibstatus
+from ibstatus.claude import hooks_installed
+from ibstatus.claude.hooks import command_lines, events
 from ibstatus.cli import app
 from ibstatus.errors import quoted
 from ibstatus.hooks import entry
-from ibstatus.model import words
-from ibstatus.ops import hooks
-from ibstatus.rules import hook_commands, hook_settings, identity
-from ibstatus.store import home, hook_marks, places, program
+from ibstatus.model import constants
+from ibstatus.project import home, identity, paths
+from ibstatus.setup import hooks, program
 from tests.conftest import PROJECT, make_agent
 from tests.hooks.test_command_lines import MEGABYTE, PAYLOAD, SHELLS, Ended, run
 
@@ -25,7 +26,7 @@ RUN = PROJECT / "hooks" / "run"
 STUB = str(PROJECT / "ibstatus" / "hooks" / "stub.py")
 PERSON = identity.Caller(identity.PERSON, "user")
 BELLS = ("wait-for-news", "queue-changed")
-QUIET = sorted({want.hook for want in hook_settings.wanted_by_plugin()} - set(BELLS))
+QUIET = sorted({want.hook for want in events.wanted_by_plugin()} - set(BELLS))
 shells = pytest.mark.parametrize("shell", SHELLS)
 
 
@@ -47,7 +48,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def line_of(hook: str) -> str:
     """As it stands in hooks/hooks.json."""
-    found = next(want for want in hook_settings.wanted_by_plugin() if want.hook == hook)
+    found = next(want for want in events.wanted_by_plugin() if want.hook == hook)
     return str(found.value["command"])
 
 
@@ -65,11 +66,11 @@ class TestManifest:
         """Made anew by: {"description": …, "hooks": as_values(wanted_by_plugin())}, indented by two blanks."""
         told = json.loads((PROJECT / "hooks/hooks.json").read_text())
 
-        assert told["hooks"] == hook_settings.as_values(hook_settings.wanted_by_plugin())
+        assert told["hooks"] == events.as_values(events.wanted_by_plugin())
 
     def test_same_events_and_hooks_as_in_the_settings(self) -> None:
-        ours = hook_settings.wanted(("/p", "/x" + hook_commands.STUB))
-        assert [want[:3] for want in ours] == [want[:3] for want in hook_settings.wanted_by_plugin()]
+        ours = events.wanted(("/p", "/x" + command_lines.STUB))
+        assert [want[:3] for want in ours] == [want[:3] for want in events.wanted_by_plugin()]
         assert {want.hook for want in ours} <= set(entry.HOOKS)
 
     def test_the_version_is_that_of_the_package(self) -> None:
@@ -80,8 +81,8 @@ class TestManifest:
     def test_the_script_and_the_package_say_the_same(self) -> None:
         text = RUN.read_text()
 
-        assert f'ring="{hook_commands.RUNG}"\n' in text
-        assert f'"$code" -eq {words.RING} ' in text
+        assert f'ring="{command_lines.RUNG}"\n' in text
+        assert f'"$code" -eq {constants.RING} ' in text
         assert " | ".join(BELLS) in text
         assert text.count("--plugin") == text.count(entry.PLUGIN)
         assert os.access(RUN, os.X_OK)
@@ -123,10 +124,12 @@ class TestFinding:
 
         done = run(shell, line_of(hook), MEGABYTE, env=environment())
 
-        assert done == (Ended(2, "", hook_commands.RUNG + "\n", True) if code == words.RING else Ended(0, "", "", True))
+        assert done == (
+            Ended(2, "", command_lines.RUNG + "\n", True) if code == constants.RING else Ended(0, "", "", True)
+        )
 
     @pytest.mark.parametrize("hook", QUIET)
-    @pytest.mark.parametrize("what", ["exit 2", f"exit {words.RING}", "kill -SEGV $$"])
+    @pytest.mark.parametrize("what", ["exit 2", f"exit {constants.RING}", "kill -SEGV $$"])
     def test_a_failure_is_not_seen(self, shell: str, state: Path, hook: str, what: str) -> None:
         scripted(state, what)
 
@@ -197,7 +200,7 @@ class TestFinding:
 
     def test_the_script_alone_keeps_the_same_rules(self, shell: str, state: Path) -> None:
         script = f"{shell} {quoted(RUN)}" if shell != "busybox" else f"busybox sh {quoted(RUN)}"
-        scripted(state, f"exit {words.RING}")
+        scripted(state, f"exit {constants.RING}")
         assert run(shell, f"{script} queue-changed", MEGABYTE).code == 2
         assert run(shell, f"{script} inject-status", MEGABYTE) == Ended(0, "", "", True)
         state.unlink()
@@ -219,16 +222,16 @@ class TestBoth:
         assert (done.code, done.err) == (0, "")
         return done.out
 
-    def lines(self, repo: places.Place, event: str = "SessionStart") -> list[str]:
+    def lines(self, repo: paths.Place, event: str = "SessionStart") -> list[str]:
         """What the client runs at this event: the plugin's, and what stands in the settings."""
-        found = [want.value["command"] for want in hook_settings.wanted_by_plugin() if want.event == event]
-        for path in (*(repo.root + leaf for leaf in hook_marks.FILES), hook_marks.users()):
+        found = [want.value["command"] for want in events.wanted_by_plugin() if want.event == event]
+        for path in (*(repo.root + leaf for leaf in hooks_installed.FILES), hooks_installed.users()):
             if os.path.exists(path):
                 values = json.loads(Path(path).read_text())
-                found += [hook["command"] for at, hook in hook_settings.commands(values) if at == event]
+                found += [hook["command"] for at, hook in events.commands(values) if at == event]
         return found
 
-    def test_the_plugin_alone_speaks(self, repo: places.Place) -> None:
+    def test_the_plugin_alone_speaks(self, repo: paths.Place) -> None:
         home.enter(repo)
 
         said = [self.start(line, repo.root) for line in self.lines(repo)]
@@ -237,10 +240,10 @@ class TestBoth:
         assert json.loads(said[0])["hookSpecificOutput"]["additionalContext"]
 
     @pytest.mark.parametrize("where", ["local", "shared", "user"])
-    def test_with_both_there_is_one_injection(self, repo: places.Place, where: str) -> None:
+    def test_with_both_there_is_one_injection(self, repo: paths.Place, where: str) -> None:
         hooks.install(repo, PERSON)
-        installed = Path(repo.root + hook_marks.FILES[0])
-        other = {"shared": repo.root + hook_marks.FILES[1], "user": hook_marks.users()}.get(where)
+        installed = Path(repo.root + hooks_installed.FILES[0])
+        other = {"shared": repo.root + hooks_installed.FILES[1], "user": hooks_installed.users()}.get(where)
         if other:
             os.makedirs(os.path.dirname(other), exist_ok=True)
             installed.rename(other)
@@ -249,26 +252,26 @@ class TestBoth:
 
         assert [bool(one) for one in said] == [False, False, True, False]
 
-    def test_a_hook_that_is_not_installed_is_the_plugins(self, repo: places.Place) -> None:
+    def test_a_hook_that_is_not_installed_is_the_plugins(self, repo: paths.Place) -> None:
         """Only what intercepts tasks stands in the settings."""
-        hooks.install(repo, PERSON, hook_settings.INTERCEPT)
+        hooks.install(repo, PERSON, events.INTERCEPT)
 
         assert [bool(self.start(line, repo.root)) for line in self.lines(repo)] == [True, False]
 
-    def test_in_a_linked_worktree_the_main_checkouts_settings_count(self, repo: places.Place, tmp_path: Path) -> None:
+    def test_in_a_linked_worktree_the_main_checkouts_settings_count(self, repo: paths.Place, tmp_path: Path) -> None:
         hooks.install(repo, PERSON)
         other = str(tmp_path / "other")
         subprocess.run(["git", "worktree", "add", "-q", other], cwd=repo.root, check=True)
 
         assert self.start(line_of("session-start"), other) == ""
 
-    def test_silent_in_an_agent(self, repo: places.Place) -> None:
+    def test_silent_in_an_agent(self, repo: paths.Place) -> None:
         home.enter(repo)
         worktree = make_agent(repo, "worker")
 
         assert self.start(line_of("session-start"), str(worktree)) == ""
 
-    def test_silent_where_ib_is_not_in_use(self, repo: places.Place, tmp_path: Path) -> None:
+    def test_silent_where_ib_is_not_in_use(self, repo: paths.Place, tmp_path: Path) -> None:
         for folder in (repo.root, str(tmp_path)):
             for hook in (*QUIET, *BELLS):
                 assert self.start(line_of(hook), folder) == ""
@@ -278,21 +281,21 @@ class TestBoth:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (hook_commands.quiet(("/p", str(STUB)), "inject-status"), True),
-        (hook_commands.quiet(("/p", "/gone" + hook_commands.STUB), "inject-status"), False),
-        (hook_commands.quiet(("/p", "/a b" + hook_commands.STUB), "inject-status"), True),
-        (hook_commands.quiet(("/p", "/a'b" + hook_commands.STUB), "inject-status"), True),
-        (hook_commands.quiet(("/p", "/x" + hook_commands.STUB), "inject"), False),
-        (hook_commands.quiet(("/p", "/x" + hook_commands.STUB), "session-start"), False),
+        (command_lines.quiet(("/p", str(STUB)), "inject-status"), True),
+        (command_lines.quiet(("/p", "/gone" + command_lines.STUB), "inject-status"), False),
+        (command_lines.quiet(("/p", "/a b" + command_lines.STUB), "inject-status"), True),
+        (command_lines.quiet(("/p", "/a'b" + command_lines.STUB), "inject-status"), True),
+        (command_lines.quiet(("/p", "/x" + command_lines.STUB), "inject"), False),
+        (command_lines.quiet(("/p", "/x" + command_lines.STUB), "session-start"), False),
         ("ib hooks inject-status", False),
     ],
 )
-def test_a_hook_is_found_by_its_name(repo: places.Place, text: str, found: bool) -> None:
-    path = Path(repo.root + hook_marks.FILES[1])
+def test_a_hook_is_found_by_its_name(repo: paths.Place, text: str, found: bool) -> None:
+    path = Path(repo.root + hooks_installed.FILES[1])
     path.parent.mkdir()
     path.write_text(json.dumps({"command": text}))
 
-    assert hook_marks.installed("inject-status", repo.root) == found
+    assert hooks_installed.installed("inject-status", repo.root) == found
 
 
 class TestByHand:
@@ -383,13 +386,13 @@ class TestByHand:
 
 
 @pytest.mark.parametrize("hook", BELLS)
-def test_a_bell_is_found_by_its_name(repo: places.Place, hook: str) -> None:
-    path = Path(repo.root + hook_marks.FILES[0])
+def test_a_bell_is_found_by_its_name(repo: paths.Place, hook: str) -> None:
+    path = Path(repo.root + hooks_installed.FILES[0])
     path.parent.mkdir()
     hooks.install(repo, PERSON)
 
-    assert hook_marks.installed(hook, repo.root)
-    assert all(hook_marks.installed(want.hook, repo.root) for want in hook_settings.wanted_by_plugin())
+    assert hooks_installed.installed(hook, repo.root)
+    assert all(hooks_installed.installed(want.hook, repo.root) for want in events.wanted_by_plugin())
 
 
 class TestProgram:

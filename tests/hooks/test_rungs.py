@@ -11,9 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ibstatus.model import words
-from ibstatus.rules import hook_commands
-from ibstatus.store import bells, locks, notices, places, rungs
+from ibstatus.claude.hooks import command_lines
+from ibstatus.mail import bells, post, wake_state
+from ibstatus.model import constants
+from ibstatus.project import paths
+from ibstatus.system import locks
 from tests.conftest import make_agent
 from tests.hooks.conftest import STUB, Session, run_hook
 from tests.until import until
@@ -21,8 +23,8 @@ from tests.until import until
 PROGRAM = (sys.executable, str(STUB))
 
 
-def notify(place: places.Place, text: str = "news") -> None:
-    notices.notify(place, "cli", "complete", "a", True, text, time.time())
+def notify(place: paths.Place, text: str = "news") -> None:
+    post.notify(place, "cli", "complete", "a", True, text, time.time())
 
 
 def changed(session: Session, **env: str) -> int:
@@ -33,13 +35,13 @@ def changed(session: Session, **env: str) -> int:
 def test_file_changed_rings_for_news_only(session: Session) -> None:
     assert changed(session) == 0
     notify(session.place)
-    assert changed(session) == words.RING
+    assert changed(session) == constants.RING
     assert changed(session) == 0  # on its way
     session.prompt()
     assert changed(session) == 0
 
 
-def test_file_changed_in_an_agent_is_silent(entered: places.Place) -> None:
+def test_file_changed_in_an_agent_is_silent(entered: paths.Place) -> None:
     worktree = make_agent(entered, "a")
     notify(entered)
     payload = Session(entered, "s").payload("FileChanged")
@@ -51,14 +53,14 @@ def test_a_new_directory_is_given_the_same_watch(session: Session) -> None:
     answer = run_hook(session.place, "cwd-changed", session.payload("CwdChanged", new_cwd="/"))
 
     assert answer.json["hookSpecificOutput"] == {"hookEventName": "CwdChanged", "watchPaths": [session.place.queue]}
-    assert rungs.read(session.place, "s1").watched
+    assert wake_state.read(session.place, "s1").watched
 
 
 class Client:
     """Stands for the client: a process that runs the Stop hook's command line as its child, with its stdin."""
 
-    def __init__(self, place: places.Place, session: str, **env: str) -> None:
-        line = hook_commands.bell(PROGRAM, "wait-for-news", client=True)
+    def __init__(self, place: paths.Place, session: str, **env: str) -> None:
+        line = command_lines.bell(PROGRAM, "wait-for-news", client=True)
         payload = f'{{"session_id":"{session}","hook_event_name":"Stop","cwd":"{place.root}"}}'
         script = (
             "import subprocess, sys, time\n"
@@ -81,7 +83,7 @@ class Client:
         )
 
     def is_armed(self) -> bool:
-        return locks.is_held(rungs.waiter_lock(self.place, self.session))
+        return locks.is_held(wake_state.waiter_lock(self.place, self.session))
 
     def answer(self) -> str:
         """Exit code and stderr of the hook, when it has ended."""
@@ -97,7 +99,7 @@ class Client:
 
 
 @pytest.fixture
-def client(entered: places.Place) -> Iterator[Callable[..., Client]]:
+def client(entered: paths.Place) -> Iterator[Callable[..., Client]]:
     made: list[Client] = []
 
     def start(session: str = "s1", **env: str) -> Client:
@@ -126,10 +128,10 @@ def test_the_waiter_rings_when_news_comes(client) -> None:
     until(one.is_armed)
     notify(one.place)
 
-    assert one.answer() == f"2 {hook_commands.RUNG}\n"
+    assert one.answer() == f"2 {command_lines.RUNG}\n"
 
 
-def test_the_waiter_rings_at_once_for_what_came_meanwhile(client, entered: places.Place) -> None:
+def test_the_waiter_rings_at_once_for_what_came_meanwhile(client, entered: paths.Place) -> None:
     notify(entered)
 
     assert client().answer().startswith("2 ")
@@ -175,7 +177,7 @@ def test_only_an_interactive_client_is_waited_for(client) -> None:
     assert client(CLAUDE_CODE_ENTRYPOINT="sdk-cli").answer() == "0 \n"
 
 
-def test_an_agent_has_no_waiter(client, entered: places.Place) -> None:
+def test_an_agent_has_no_waiter(client, entered: paths.Place) -> None:
     worktree = make_agent(entered, "a")
 
     assert client(CLAUDE_PROJECT_DIR=str(worktree)).answer() == "0 \n"
@@ -228,11 +230,11 @@ def test_what_a_killed_session_would_have_heard_wakes_another(client, session: S
     assert two.answer().startswith("2 ")
 
 
-def test_when_the_hooks_are_taken_out_the_waiter_goes(client, entered: places.Place) -> None:
+def test_when_the_hooks_are_taken_out_the_waiter_goes(client, entered: paths.Place) -> None:
     one = client()
     until(one.is_armed)
 
-    rungs.disarm(entered)
+    wake_state.disarm(entered)
     bells.ring(entered.bells)
 
     assert one.answer() == "0 \n"

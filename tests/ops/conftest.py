@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from ibstatus.board.port import Board
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.queuework import opened
 
 
 @pytest.fixture
-def board(repo: places.Place) -> Iterator[Board]:
+def board(repo: paths.Place) -> Iterator[Board]:
     found = opened(repo)
     yield found
     found.close()

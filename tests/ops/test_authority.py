@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.rules import authority, identity
-from ibstatus.store import home, places, tokens
+from ibstatus.project import home, identity, paths, tokens
+from ibstatus.project.rules import authority
 from tests.conftest import make_agent
 
 CLAUDE = {"CLAUDECODE": "1"}
@@ -120,7 +120,7 @@ def other(tmp_path):
     root = tmp_path / "other"
     subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)
     subprocess.run(["git", "-C", root, "commit", "-q", "--allow-empty", "-m", "start"], check=True)
-    place = places.find(str(root))
+    place = paths.find(str(root))
     home.enter(place)
     make_agent(place, "victim", None)
     tokens.make(place.token("victim"))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board
-from ibstatus.rules import turn_ends
-from ibstatus.store import places
+from ibstatus.claude import turn_ends
+from ibstatus.project import paths
 from tests import killed
 from tests.board.doing import add, claim_it, finish, known, since, status
 from tests.conftest import Done, git, run_ib
@@ -35,12 +35,12 @@ def client(tmp_path: Path, tmux: Callable[..., str], monkeypatch: pytest.MonkeyP
     return path
 
 
-def meta(place: places.Place, agent: str) -> dict[str, object]:
+def meta(place: paths.Place, agent: str) -> dict[str, object]:
     found: dict[str, object] = json.loads(Path(place.agent_dir(agent), "meta.json").read_text())
     return found
 
 
-def test_it_is_called_like_its_task_holds_it_and_is_told_of_it(repo: places.Place, board: Board, ib: Ib) -> None:
+def test_it_is_called_like_its_task_holds_it_and_is_told_of_it(repo: paths.Place, board: Board, ib: Ib) -> None:
     add(board, "before")
     finish(board, "before")
     add(board, "it", title="Write the tests", body="All of them.", after=("before",), test="make check")
@@ -61,7 +61,7 @@ def test_it_is_called_like_its_task_holds_it_and_is_told_of_it(repo: places.Plac
     assert "Write the tests" in ib("list").out
 
 
-def test_its_name_can_be_chosen_and_later_attempts_are_numbered(repo: places.Place, board: Board, ib: Ib) -> None:
+def test_its_name_can_be_chosen_and_later_attempts_are_numbered(repo: paths.Place, board: Board, ib: Ib) -> None:
     add(board, "it")
     assert ib("new-agent", "--task", "it", "--name", "mine").out == "mine\n"
     assert ib("kill", "mine", "--force").code == 0
@@ -72,7 +72,7 @@ def test_its_name_can_be_chosen_and_later_attempts_are_numbered(repo: places.Pla
 
 
 @pytest.mark.parametrize("state", ["pending", "draft", "claimed", "done", "unknown", "unclear"])
-def test_what_cannot_be_taken_makes_nothing(repo: places.Place, board: Board, ib: Ib, state: str) -> None:
+def test_what_cannot_be_taken_makes_nothing(repo: paths.Place, board: Board, ib: Ib, state: str) -> None:
     add(board, "first")
     add(board, "it", after=("first",) if state == "pending" else (), draft=state == "draft")
     add(board, "item")
@@ -88,7 +88,7 @@ def test_what_cannot_be_taken_makes_nothing(repo: places.Place, board: Board, ib
     assert board.last_seq() == seq
 
 
-def test_one_of_two_gets_it_and_nothing_is_left_of_the_other(repo: places.Place, board: Board) -> None:
+def test_one_of_two_gets_it_and_nothing_is_left_of_the_other(repo: paths.Place, board: Board) -> None:
     """Under different names both come as far as the claim."""
     add(board, "it")
 
@@ -104,7 +104,7 @@ def test_one_of_two_gets_it_and_nothing_is_left_of_the_other(repo: places.Place,
     assert [event.channel for event in since(board, 0)] == ["task_ready", "task_claimed"]
 
 
-def test_a_spawn_that_fails_gives_it_back(repo: places.Place, board: Board, ib: Ib) -> None:
+def test_a_spawn_that_fails_gives_it_back(repo: paths.Place, board: Board, ib: Ib) -> None:
     add(board, "it")
     hook = Path(repo.root, ".git/hooks/post-checkout")
     hook.write_text("#!/bin/sh\nexit 1\n")
@@ -122,7 +122,7 @@ def test_a_spawn_that_fails_gives_it_back(repo: places.Place, board: Board, ib: 
     assert everything(repo) == before
 
 
-def test_a_spawn_that_is_told_to_end_gives_it_back(repo: places.Place, board: Board, tmp_path: Path) -> None:
+def test_a_spawn_that_is_told_to_end_gives_it_back(repo: paths.Place, board: Board, tmp_path: Path) -> None:
     add(board, "it")
     there, go = held_checkout(repo, tmp_path)
     argv = [sys.executable, "-m", "ibstatus", "new-agent", "--task", "it"]
@@ -138,7 +138,7 @@ def test_a_spawn_that_is_told_to_end_gives_it_back(repo: places.Place, board: Bo
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("at", spread(range(4, 64, 4), 5))
-def test_killed_anywhere_it_is_the_agents_or_comes_back(repo: places.Place, board: Board, ib: Ib, at: int) -> None:
+def test_killed_anywhere_it_is_the_agents_or_comes_back(repo: paths.Place, board: Board, ib: Ib, at: int) -> None:
     """What is still held by an agent that was taken back is left to its lease."""
     add(board, "it")
 
@@ -153,7 +153,7 @@ def test_killed_anywhere_it_is_the_agents_or_comes_back(repo: places.Place, boar
         assert ib("new-agent", "--name", "other", "x").code == 0
 
 
-def test_of_an_agent_that_is_removed_it_is_released(repo: places.Place, board: Board, ib: Ib) -> None:
+def test_of_an_agent_that_is_removed_it_is_released(repo: paths.Place, board: Board, ib: Ib) -> None:
     for id in ("one", "two"):
         add(board, id)
         assert ib("new-agent", "--task", id).code == 0
@@ -167,7 +167,7 @@ def test_of_an_agent_that_is_removed_it_is_released(repo: places.Place, board: B
         assert (task.status, task.attempt, task.max_attempts, task.reason) == ("ready", 1, 4, "its agent was removed")
 
 
-def test_of_an_agent_that_was_merged_by_hand_it_is_done(repo: places.Place, board: Board, ib: Ib) -> None:
+def test_of_an_agent_that_was_merged_by_hand_it_is_done(repo: paths.Place, board: Board, ib: Ib) -> None:
     add(board, "it")
     add(board, "next", after=("it",))
     ib("new-agent", "--task", "it")
@@ -180,7 +180,7 @@ def test_of_an_agent_that_was_merged_by_hand_it_is_done(repo: places.Place, boar
     assert (known(board, "it").summary, status(board, "next")) == ("merged by hand", "ready")
 
 
-def test_what_is_somebody_elses_by_now_stays_theirs(repo: places.Place, board: Board, ib: Ib) -> None:
+def test_what_is_somebody_elses_by_now_stays_theirs(repo: paths.Place, board: Board, ib: Ib) -> None:
     add(board, "it")
     ib("new-agent", "--task", "it")
     board.take_back("it", "too slow")
@@ -191,7 +191,7 @@ def test_what_is_somebody_elses_by_now_stays_theirs(repo: places.Place, board: B
     assert known(board, "it").claimed_by == "other"
 
 
-def test_paused_and_resumed_it_keeps_it(repo: places.Place, board: Board, ib: Ib) -> None:
+def test_paused_and_resumed_it_keeps_it(repo: paths.Place, board: Board, ib: Ib) -> None:
     add(board, "it")
     ib("new-agent", "--task", "it")
 
@@ -201,7 +201,7 @@ def test_paused_and_resumed_it_keeps_it(repo: places.Place, board: Board, ib: Ib
     assert known(board, "it").claimed_by == "it"
 
 
-def test_without_a_server_nothing_is_made_and_removal_goes_on(repo: places.Place, board: Board, ib: Ib) -> None:
+def test_without_a_server_nothing_is_made_and_removal_goes_on(repo: paths.Place, board: Board, ib: Ib) -> None:
     gone = {"IB_BOARD_DSN": "postgresql://u:hunter2@127.0.0.1:1/x"}
     add(board, "it")
     before = everything(repo)
@@ -218,7 +218,7 @@ def test_without_a_server_nothing_is_made_and_removal_goes_on(repo: places.Place
     assert not Path(repo.agent_dir("it")).exists()
 
 
-def test_a_place_of_an_agent_without_a_task_costs_nothing(repo: places.Place, ib: Ib) -> None:
+def test_a_place_of_an_agent_without_a_task_costs_nothing(repo: paths.Place, ib: Ib) -> None:
     assert ib("new-agent", "--name", "w", "x").code == 0
     assert ib("kill", "w", "--force").code == 0
     assert not Path(repo.board).exists()

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board
+from ibstatus.merge import move_branch
 from ibstatus.model.board import Entry
-from ibstatus.ops import merge_step
-from ibstatus.store import fleet, places
+from ibstatus.project import fleet, paths
 from tests.conftest import git
 from tests.gitwork import commit, parents, state, subjects, tip
 from tests.queuework import drained, one, queue, resolve_by_hand, side
@@ -25,7 +25,7 @@ def bytes_of(root: str) -> tuple[object, ...]:
     return (own / "HEAD").read_bytes(), (own / "index").read_bytes(), state(root)[2:]
 
 
-def test_a_branch_goes_into_a_clean_checkout_of_its_base_in_one_step(repo: places.Place, board: Board) -> None:
+def test_a_branch_goes_into_a_clean_checkout_of_its_base_in_one_step(repo: paths.Place, board: Board) -> None:
     before, work = tip(repo.root), side(repo, "topic/dark", "new.txt", "new\n")
     entry = queue(repo, board, "topic/dark")
 
@@ -43,7 +43,7 @@ def test_a_branch_goes_into_a_clean_checkout_of_its_base_in_one_step(repo: place
 
 
 def test_a_base_that_is_checked_out_elsewhere_takes_that_checkout_along(
-    repo: places.Place, board: Board, tmp_path: Path
+    repo: paths.Place, board: Board, tmp_path: Path
 ) -> None:
     git(repo.root, "branch", "release")
     other = tmp_path / "other"
@@ -59,7 +59,7 @@ def test_a_base_that_is_checked_out_elsewhere_takes_that_checkout_along(
     assert bytes_of(repo.root) == before
 
 
-def test_a_user_on_another_branch_with_a_dirty_tree_notices_nothing(repo: places.Place, board: Board) -> None:
+def test_a_user_on_another_branch_with_a_dirty_tree_notices_nothing(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "file.txt", "theirs\n")
     git(repo.root, "checkout", "-q", "-b", "mine")
     Path(repo.root, "file.txt").write_text("half a thought\n")
@@ -77,7 +77,7 @@ def test_a_user_on_another_branch_with_a_dirty_tree_notices_nothing(repo: places
     assert git(repo.root, "symbolic-ref", "HEAD") == "refs/heads/mine\n"
 
 
-def test_a_dirty_checkout_of_the_base_is_waited_for_and_that_is_said_once(repo: places.Place, board: Board) -> None:
+def test_a_dirty_checkout_of_the_base_is_waited_for_and_that_is_said_once(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic")
     Path(repo.root, "file.txt").write_text("mine\n")
@@ -99,7 +99,7 @@ def test_a_dirty_checkout_of_the_base_is_waited_for_and_that_is_said_once(repo: 
     assert Path(repo.root, "new.txt").exists()
 
 
-def test_a_file_that_git_does_not_know_is_never_overwritten(repo: places.Place, board: Board) -> None:
+def test_a_file_that_git_does_not_know_is_never_overwritten(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "theirs\n")
     queue(repo, board, "topic")
     Path(repo.root, "new.txt").write_text("mine\n")
@@ -110,7 +110,7 @@ def test_a_file_that_git_does_not_know_is_never_overwritten(repo: places.Place, 
     assert "would be overwritten (new.txt)" in entry.reason
 
 
-def test_git_at_work_in_the_checkout_is_waited_for(repo: places.Place, board: Board) -> None:
+def test_git_at_work_in_the_checkout_is_waited_for(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic")
     Path(repo.common, "MERGE_HEAD").write_text(tip(repo.root) + "\n")
@@ -121,7 +121,7 @@ def test_git_at_work_in_the_checkout_is_waited_for(repo: places.Place, board: Bo
     assert one(repo, board).status == "merged"
 
 
-def test_several_are_merged_oldest_first_and_one_that_fails_keeps_nobody(repo: places.Place, board: Board) -> None:
+def test_several_are_merged_oldest_first_and_one_that_fails_keeps_nobody(repo: paths.Place, board: Board) -> None:
     for name in ("a", "b", "c"):
         side(repo, name, f"{name}.txt", name)
         queue(repo, board, name)
@@ -134,7 +134,7 @@ def test_several_are_merged_oldest_first_and_one_that_fails_keeps_nobody(repo: p
     assert subjects(repo.root, "--merges") == ["Merge c: Title of c-2", "Merge a: Title of a-0"]
 
 
-def test_each_base_has_its_own_way(repo: places.Place, board: Board) -> None:
+def test_each_base_has_its_own_way(repo: paths.Place, board: Board) -> None:
     git(repo.root, "branch", "release")
     side(repo, "a", "a.txt", "a")
     for base in ("main", "release", "refs/heads/release", "nowhere"):
@@ -147,7 +147,7 @@ def test_each_base_has_its_own_way(repo: places.Place, board: Board) -> None:
     assert "no branch nowhere" in done[3].reason
 
 
-def test_another_repositorys_entries_are_left_alone(repo: places.Place, board: Board) -> None:
+def test_another_repositorys_entries_are_left_alone(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "new\n")
     entry = queue(repo, board, "topic")
     Path(repo.repo_id).write_text("12345678\n")
@@ -157,7 +157,7 @@ def test_another_repositorys_entries_are_left_alone(repo: places.Place, board: B
     assert reread(board, entry).status == "pending"
 
 
-def test_a_conflict_names_the_files_and_moves_nothing(repo: places.Place, board: Board) -> None:
+def test_a_conflict_names_the_files_and_moves_nothing(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "file.txt", "theirs\n")
     commit(repo.root, "file.txt", "ours\n")
     queue(repo, board, "topic")
@@ -170,7 +170,7 @@ def test_a_conflict_names_the_files_and_moves_nothing(repo: places.Place, board:
     assert state(repo.root) == before
 
 
-def test_a_branch_that_its_base_has_already_moves_nothing(repo: places.Place, board: Board) -> None:
+def test_a_branch_that_its_base_has_already_moves_nothing(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic")
     git(repo.root, "merge", "-q", "--no-ff", "-m", "by hand", "topic")
@@ -181,7 +181,7 @@ def test_a_branch_that_its_base_has_already_moves_nothing(repo: places.Place, bo
     assert (entry.status, entry.merge_sha, tip(repo.root)) == ("merged", head, head)
 
 
-def test_one_that_was_merged_by_hand_and_is_gone_is_merged(repo: places.Place, board: Board) -> None:
+def test_one_that_was_merged_by_hand_and_is_gone_is_merged(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic")
     git(repo.root, "merge", "-q", "topic")
@@ -190,7 +190,7 @@ def test_one_that_was_merged_by_hand_and_is_gone_is_merged(repo: places.Place, b
     assert one(repo, board).status == "merged"
 
 
-def test_a_branch_that_went_on_is_merged_with_all_that_it_has(repo: places.Place, board: Board) -> None:
+def test_a_branch_that_went_on_is_merged_with_all_that_it_has(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "new\n")
     entry = queue(repo, board, "topic")
     later = side(repo, "topic", "later.txt", "later\n")
@@ -202,7 +202,7 @@ def test_a_branch_that_went_on_is_merged_with_all_that_it_has(repo: places.Place
     assert Path(repo.root, "later.txt").exists()
 
 
-def test_a_branch_that_was_rewritten_is_not_guessed_at(repo: places.Place, board: Board) -> None:
+def test_a_branch_that_was_rewritten_is_not_guessed_at(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic")
     git(repo.root, "branch", "-f", "topic", "main")
@@ -217,7 +217,7 @@ def test_a_branch_that_was_rewritten_is_not_guessed_at(repo: places.Place, board
 
 
 @pytest.mark.parametrize("sha", ["--help", "HEAD", "main", "", "a" * 40])
-def test_what_is_no_commit_of_ours_is_not_given_to_git(repo: places.Place, board: Board, sha: str) -> None:
+def test_what_is_no_commit_of_ours_is_not_given_to_git(repo: paths.Place, board: Board, sha: str) -> None:
     side(repo, "topic", "new.txt", "new\n")
     entry = queue(repo, board, "topic")
     board.requeue(entry.id, sha=sha)
@@ -228,7 +228,7 @@ def test_what_is_no_commit_of_ours_is_not_given_to_git(repo: places.Place, board
 
 
 def test_ctrl_c_leaves_nothing_that_looks_as_if_it_were_being_merged(
-    repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, board: Board, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     side(repo, "topic", "new.txt", "new\n")
     entry = queue(repo, board, "topic")
@@ -236,7 +236,7 @@ def test_ctrl_c_leaves_nothing_that_looks_as_if_it_were_being_merged(
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(merge_step, "advance", interrupted)
+    monkeypatch.setattr(move_branch, "advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         drained(repo, board)
     monkeypatch.undo()
@@ -245,7 +245,7 @@ def test_ctrl_c_leaves_nothing_that_looks_as_if_it_were_being_merged(
     assert one(repo, board).status == "merged"
 
 
-def test_linear_keeps_a_line_and_the_commits_as_they_are(repo: places.Place, board: Board) -> None:
+def test_linear_keeps_a_line_and_the_commits_as_they_are(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "a.txt", "a\n")
     side(repo, "topic", "b.txt", "b\n")
     ours = commit(repo.root, "ours.txt", "ours\n")
@@ -259,7 +259,7 @@ def test_linear_keeps_a_line_and_the_commits_as_they_are(repo: places.Place, boa
     assert tip(repo.root, "main~2") == ours
 
 
-def test_linear_makes_one_commit_of_a_branch_with_merges_in_it(repo: places.Place, board: Board) -> None:
+def test_linear_makes_one_commit_of_a_branch_with_merges_in_it(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "file.txt", "theirs\n")
     ours = commit(repo.root, "file.txt", "ours\n")
     entry = queue(repo, board, "topic", linear=True)
@@ -275,12 +275,12 @@ def test_linear_makes_one_commit_of_a_branch_with_merges_in_it(repo: places.Plac
 
 @pytest.mark.parametrize("linear", [False, True])
 def test_a_base_that_moves_in_between_is_looked_at_anew(
-    repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch, linear: bool
+    repo: paths.Place, board: Board, monkeypatch: pytest.MonkeyPatch, linear: bool
 ) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic", linear=linear)
     races = iter(["one.txt", "two.txt"])
-    real = merge_step.advance
+    real = move_branch.advance
 
     def race(*args, **kwargs):
         name = next(races, "")
@@ -288,7 +288,7 @@ def test_a_base_that_moves_in_between_is_looked_at_anew(
             commit(repo.root, name, "race\n")
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(merge_step, "advance", race)
+    monkeypatch.setattr(move_branch, "advance", race)
 
     ((entry,), said) = drained(repo, board)
 
@@ -298,16 +298,16 @@ def test_a_base_that_moves_in_between_is_looked_at_anew(
     assert git(repo.root, "status", "--porcelain", "--untracked-files=no") == ""
 
 
-def test_a_base_that_never_stands_still_is_left_for_later(repo: places.Place, board: Board, monkeypatch) -> None:
+def test_a_base_that_never_stands_still_is_left_for_later(repo: paths.Place, board: Board, monkeypatch) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic")
-    real, count = merge_step.advance, iter(range(9))
+    real, count = move_branch.advance, iter(range(9))
 
     def race(*args, **kwargs):
         commit(repo.root, f"{next(count)}.txt", "race\n")
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(merge_step, "advance", race)
+    monkeypatch.setattr(move_branch, "advance", race)
 
     entry = one(repo, board)
     monkeypatch.undo()
@@ -317,7 +317,7 @@ def test_a_base_that_never_stands_still_is_left_for_later(repo: places.Place, bo
     assert one(repo, board).status == "merged"
 
 
-def test_a_hook_that_refuses_is_a_failure_that_says_so(repo: places.Place, board: Board) -> None:
+def test_a_hook_that_refuses_is_a_failure_that_says_so(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic")
     hook = Path(repo.common, "hooks/reference-transaction")

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.agents import kill
+from ibstatus.agents.undo import undo
+from ibstatus.board import queued_branch
 from ibstatus.board.port import Board
 from ibstatus.errors import IbError
-from ibstatus.ops import kill, merge, undo
-from ibstatus.ops.board_queue import owner, resolve
-from ibstatus.rules import identity, removal_text
-from ibstatus.store import agents, operations, places
+from ibstatus.merge import merge
+from ibstatus.merge.queue import resolve
+from ibstatus.project import agents, identity, operations, paths
+from ibstatus.project.rules import counts
 from tests.board import doing
 from tests.conftest import Done, git
 from tests.gitwork import commit, parents, state, tip
@@ -23,7 +26,7 @@ Agent = Callable[..., Path]
 USER = identity.Caller(identity.PERSON, "user")
 
 
-def test_the_agent_is_closed_and_undo_brings_all_of_it_back(repo: places.Place, board: Board, agent: Agent) -> None:
+def test_the_agent_is_closed_and_undo_brings_all_of_it_back(repo: paths.Place, board: Board, agent: Agent) -> None:
     work, before = commit(agent(repo, "w"), "new.txt", "new\n"), tip(repo.root)
     entry = queue(repo, board, "agent/w")
 
@@ -43,7 +46,7 @@ def test_the_agent_is_closed_and_undo_brings_all_of_it_back(repo: places.Place, 
     assert agents.exists(repo, "w")
 
 
-def test_what_is_not_committed_fails_and_says_which_files(repo: places.Place, board: Board, agent: Agent) -> None:
+def test_what_is_not_committed_fails_and_says_which_files(repo: paths.Place, board: Board, agent: Agent) -> None:
     worker = agent(repo, "w")
     commit(worker, "new.txt", "new\n")
     (worker / "file.txt").write_text("half\n")
@@ -61,7 +64,7 @@ def test_what_is_not_committed_fails_and_says_which_files(repo: places.Place, bo
 
 
 def test_an_agent_that_has_another_task_stays_with_what_it_does_there(
-    repo: places.Place, board: Board, agent: Agent
+    repo: paths.Place, board: Board, agent: Agent
 ) -> None:
     worker = agent(repo, "w")
     work = commit(worker, "new.txt", "new\n")
@@ -79,7 +82,7 @@ def test_an_agent_that_has_another_task_stays_with_what_it_does_there(
     assert (worker / "file.txt").read_text() == "not yet committed\n"
 
 
-def test_two_entries_of_one_branch_close_the_agent_once(repo: places.Place, board: Board, agent: Agent) -> None:
+def test_two_entries_of_one_branch_close_the_agent_once(repo: paths.Place, board: Board, agent: Agent) -> None:
     worker = agent(repo, "w")
     commit(worker, "one.txt", "one\n")
     queue(repo, board, "agent/w")
@@ -93,12 +96,12 @@ def test_two_entries_of_one_branch_close_the_agent_once(repo: places.Place, boar
     assert Path(repo.root, "two.txt").exists()
 
 
-def test_a_commit_while_it_is_stopped_is_not_lost(repo: places.Place, board: Board, agent: Agent, monkeypatch) -> None:
+def test_a_commit_while_it_is_stopped_is_not_lost(repo: paths.Place, board: Board, agent: Agent, monkeypatch) -> None:
     worker = agent(repo, "w")
     commit(worker, "new.txt", "new\n")
     queue(repo, board, "agent/w")
     late = iter(["late.txt"])
-    monkeypatch.setattr("ibstatus.ops.stop.stop", lambda *args: [commit(worker, name, "late\n") for name in late])
+    monkeypatch.setattr("ibstatus.agents.stop.stop", lambda *args: [commit(worker, name, "late\n") for name in late])
 
     waiting = one(repo, board)
 
@@ -108,7 +111,7 @@ def test_a_commit_while_it_is_stopped_is_not_lost(repo: places.Place, board: Boa
     assert Path(repo.root, "late.txt").exists()
 
 
-def test_the_managers_branch_is_a_base_as_any_other(repo: places.Place, board: Board, agent: Agent) -> None:
+def test_the_managers_branch_is_a_base_as_any_other(repo: paths.Place, board: Board, agent: Agent) -> None:
     lead = agent(repo, "lead")
     commit(agent(repo, "w", "lead"), "new.txt", "new\n")
     (lead / "file.txt").write_text("the manager is at it\n")
@@ -122,9 +125,7 @@ def test_the_managers_branch_is_a_base_as_any_other(repo: places.Place, board: B
     assert agents.exists(repo, "lead")
 
 
-def test_a_test_that_fails_leaves_the_agent_running_where_it_was(
-    repo: places.Place, board: Board, agent: Agent
-) -> None:
+def test_a_test_that_fails_leaves_the_agent_running_where_it_was(repo: paths.Place, board: Board, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     queue(repo, board, "agent/w", test="exit 3")
 
@@ -134,7 +135,7 @@ def test_a_test_that_fails_leaves_the_agent_running_where_it_was(
     assert list(operations.unfinished(repo)) == []
 
 
-def test_nobody_merges_beside_the_queue(repo: places.Place, board: Board, agent: Agent) -> None:
+def test_nobody_merges_beside_the_queue(repo: paths.Place, board: Board, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     entry = queue(repo, board, "agent/w")
     wish = merge.Wish("w", cwd=repo.root)
@@ -146,23 +147,23 @@ def test_nobody_merges_beside_the_queue(repo: places.Place, board: Board, agent:
         merge.check(repo, USER, wish)
 
     resolve.abandon(board, entry.id, "by hand")
-    assert owner.owner(repo, "w") is None
+    assert queued_branch.owner(repo, "w") is None
     assert merge.merge(repo, USER, wish, lambda lines: True, lambda text: None)
 
 
-def test_a_kill_says_that_the_queue_waits_for_it(repo: places.Place, board: Board, agent: Agent) -> None:
+def test_a_kill_says_that_the_queue_waits_for_it(repo: paths.Place, board: Board, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     agent(repo, "other")
     entry = queue(repo, board, "agent/w")
 
     mine, other = kill.losses(repo, ["w", "other"])
 
-    assert f"a branch that the merge queue has not merged yet (entry {entry.id})" in removal_text.line(mine)
-    assert removal_text.line(other) == "other: nothing unsaved"
+    assert f"a branch that the merge queue has not merged yet (entry {entry.id})" in counts.line(mine)
+    assert counts.line(other) == "other: nothing unsaved"
 
 
 def test_a_board_that_cannot_be_read_keeps_nobody_from_working(
-    repo: places.Place, board: Board, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, board: Board, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody merges the queue of one that is damaged, or of which the address is none."""
     commit(agent(repo, "w"), "new.txt", "new\n")
@@ -173,23 +174,23 @@ def test_a_board_that_cannot_be_read_keeps_nobody_from_working(
         Path(repo.board + end).unlink(missing_ok=True)
 
     (lost,) = kill.losses(repo, ["w"])
-    assert removal_text.line(lost).startswith("w: ")
+    assert counts.line(lost).startswith("w: ")
     monkeypatch.setenv("IB_BOARD_DSN", "postgresql://[")
     assert merge.check(repo, USER, merge.Wish("w", cwd=repo.root)).agent == "w"
 
 
-def test_a_branch_that_only_ends_like_an_agent_is_nobodys(repo: places.Place, board: Board, agent: Agent) -> None:
+def test_a_branch_that_only_ends_like_an_agent_is_nobodys(repo: paths.Place, board: Board, agent: Agent) -> None:
     agent(repo, "w")
     git(repo.root, "branch", "w")
     queue(repo, board, "w")
 
-    assert owner.owner(repo, "w") is None
+    assert queued_branch.owner(repo, "w") is None
 
 
-def test_without_a_board_nothing_of_one_is_loaded(ib: Callable[..., Done], repo: places.Place, agent: Agent) -> None:
+def test_without_a_board_nothing_of_one_is_loaded(ib: Callable[..., Done], repo: paths.Place, agent: Agent) -> None:
     agent(repo, "w")
     program = (
-        "import sys; from ibstatus.store import places; from ibstatus.ops.board_queue import owner; "
+        "import sys; from ibstatus.project import paths as places; from ibstatus.board import queued_branch as owner; "
         "owner.queued(places.here()); print([name for name in sys.modules if 'sqlite' in name or 'board.po' in name])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=repo.root, capture_output=True, text=True, check=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board
-from ibstatus.ops import merge_step
-from ibstatus.rules import board_merge
-from ibstatus.store import places
+from ibstatus.merge import move_branch
+from ibstatus.merge.rules import queue as board_merge
+from ibstatus.project import paths
 from tests.conftest import git
 from tests.gitwork import commit, state, tip
 from tests.queuework import drained, one, queue, side
@@ -21,12 +21,12 @@ def counted(tmp_path: Path) -> tuple[str, Path]:
     return f"echo run >> {path}; test -f new.txt && test -f ours.txt", path
 
 
-def prepared(repo: places.Place) -> None:
+def prepared(repo: paths.Place) -> None:
     side(repo, "topic", "new.txt", "new\n")
     commit(repo.root, "ours.txt", "ours\n")
 
 
-def test_a_test_runs_on_the_merged_work_and_leaves_its_receipt(repo: places.Place, board: Board, counted) -> None:
+def test_a_test_runs_on_the_merged_work_and_leaves_its_receipt(repo: paths.Place, board: Board, counted) -> None:
     prepared(repo)
     queue(repo, board, "topic", test=counted[0])
 
@@ -37,7 +37,7 @@ def test_a_test_runs_on_the_merged_work_and_leaves_its_receipt(repo: places.Plac
     assert len(git(repo.root, "worktree", "list").splitlines()) == 1
 
 
-def test_a_failing_test_moves_nothing_and_says_its_last_lines(repo: places.Place, board: Board) -> None:
+def test_a_failing_test_moves_nothing_and_says_its_last_lines(repo: paths.Place, board: Board) -> None:
     prepared(repo)
     queue(repo, board, "topic", test="cat new.txt ours.txt; exit 7")
     before = state(repo.root)
@@ -55,7 +55,7 @@ def test_a_failing_test_moves_nothing_and_says_its_last_lines(repo: places.Place
     assert state(repo.root) == before
 
 
-def test_the_test_of_every_merge_comes_before_the_tasks_own(repo: places.Place, board: Board, tmp_path: Path) -> None:
+def test_the_test_of_every_merge_comes_before_the_tasks_own(repo: paths.Place, board: Board, tmp_path: Path) -> None:
     prepared(repo)
     log = tmp_path / "log"
     Path(repo.root, ".ittybitty.json").write_text(json.dumps({"board": {"test": f"echo every >> {log}"}}))
@@ -70,18 +70,18 @@ def test_the_test_of_every_merge_comes_before_the_tasks_own(repo: places.Place, 
 
 
 def test_what_has_passed_is_not_tried_again_while_the_tree_is_the_same(
-    repo: places.Place, board: Board, counted, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, board: Board, counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The checkout got dirty while the test ran: later the same tree goes in without one."""
     prepared(repo)
     queue(repo, board, "topic", test=counted[0])
-    real = merge_step.turn
+    real = move_branch.turn
 
     def turn(place):
         Path(repo.root, "file.txt").write_text("mine\n")
         return real(place)
 
-    monkeypatch.setattr(merge_step, "turn", turn)
+    monkeypatch.setattr(move_branch, "turn", turn)
     waiting = one(repo, board)
     monkeypatch.undo()
     assert (waiting.status, counted[1].read_text()) == ("pending", "run\n")
@@ -91,17 +91,17 @@ def test_what_has_passed_is_not_tried_again_while_the_tree_is_the_same(
     assert counted[1].read_text() == "run\n"
 
 
-def test_another_tree_is_tried_again(repo: places.Place, board: Board, counted, monkeypatch) -> None:
+def test_another_tree_is_tried_again(repo: paths.Place, board: Board, counted, monkeypatch) -> None:
     prepared(repo)
     queue(repo, board, "topic", test=counted[0])
-    races, real = iter(["one.txt"]), merge_step.turn
+    races, real = iter(["one.txt"]), move_branch.turn
 
     def turn(place):
         for name in races:
             commit(repo.root, name, "race\n")
         return real(place)
 
-    monkeypatch.setattr(merge_step, "turn", turn)
+    monkeypatch.setattr(move_branch, "turn", turn)
 
     ((entry,), said) = drained(repo, board)
 
@@ -111,7 +111,7 @@ def test_another_tree_is_tried_again(repo: places.Place, board: Board, counted, 
     assert Path(repo.root, "one.txt").exists()
 
 
-def test_a_configuration_that_cannot_be_read_lets_nothing_through(repo: places.Place, board: Board) -> None:
+def test_a_configuration_that_cannot_be_read_lets_nothing_through(repo: paths.Place, board: Board) -> None:
     prepared(repo)
     Path(repo.root, ".ittybitty.json").write_text('{"board": {"test": "exit 1"}')
     queue(repo, board, "topic")

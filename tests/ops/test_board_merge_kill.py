@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from bench import board_merge as bench
-from ibstatus.board.sqlite.board import SqliteBoard
-from ibstatus.drivers import git_refs
-from ibstatus.ops import recover
-from ibstatus.ops.board_queue.drain import drain, turn
-from ibstatus.store import agents, operations, places
+from ibstatus.agents import recover
+from ibstatus.board.sqlite.store import SqliteBoard
+from ibstatus.merge.queue.drain import drain, turn
+from ibstatus.project import agents, operations, paths
+from ibstatus.system.git import refs
 from tests.conftest import Done, git, make_repo
 from tests.gitwork import commit, parents, subjects, tip
 from tests.killed import Counter
@@ -25,7 +25,7 @@ MOST_STEPS = 120
 MOVES = {"update-ref", "read-tree"}
 
 
-def killed_at(place: places.Place, number: int) -> bool:
+def killed_at(place: paths.Place, number: int) -> bool:
     """A merger in a child that dies right before its n-th step: a word to the board, a note of its operation, or a git
     that changes something. False: it came to its end before."""
     child = os.fork()
@@ -37,12 +37,12 @@ def killed_at(place: places.Place, number: int) -> bool:
             setattr(SqliteBoard, name, counter.counted(getattr(SqliteBoard, name)))
         for name in ("note", "done"):
             setattr(operations.Operation, name, counter.counted(getattr(operations.Operation, name)))
-        real, stepped = git_refs.asked, counter.counted(git_refs.asked)
+        real, stepped = refs.asked, counter.counted(refs.asked)
 
         def asked(cwd: str, *args: str, **more: Any) -> Any:
             return (stepped if MOVES & {*args[:1]} else real)(cwd, *args, **more)
 
-        git_refs.asked = asked  # type: ignore[assignment]
+        refs.asked = asked  # type: ignore[assignment]
         drain(place, opened(place), lambda text: None)
     finally:
         os._exit(0)
@@ -72,7 +72,7 @@ def test_a_killed_merger_leaves_nothing_half_done(tmp_path: Path, way: str) -> N
     assert (in_order[0], in_order[-1]) == (False, True)
 
 
-def settled(place: places.Place, way: str, work: str, ours: str) -> None:
+def settled(place: paths.Place, way: str, work: str, ours: str) -> None:
     """Merged just once, after the next merger has been there; the checkout is as clean as it was."""
     board = opened(place)
     drain(place, board, lambda text: None)
@@ -126,7 +126,7 @@ def test_two_mergers_that_are_killed_at_random_merge_each_branch_once() -> None:
     assert [row for row in rows if not row.holds] == []
 
 
-def left_merging(place: places.Place, board: SqliteBoard) -> None:
+def left_merging(place: paths.Place, board: SqliteBoard) -> None:
     """Two are queued; the merger of the first one is dead."""
     for name in ("a", "b"):
         side(place, name, f"{name}.txt", name)
@@ -134,7 +134,7 @@ def left_merging(place: places.Place, board: SqliteBoard) -> None:
     board.merging(1)
 
 
-def test_one_whose_merger_died_keeps_nobody_behind_it(repo: places.Place, board: SqliteBoard) -> None:
+def test_one_whose_merger_died_keeps_nobody_behind_it(repo: paths.Place, board: SqliteBoard) -> None:
     """Its test may end whoever runs it, each time."""
     left_merging(repo, board)
 
@@ -147,7 +147,7 @@ def test_one_whose_merger_died_keeps_nobody_behind_it(repo: places.Place, board:
     ]
 
 
-def test_one_whose_merger_died_can_be_given_up(repo: places.Place, board: SqliteBoard, ib: Callable[..., Done]) -> None:
+def test_one_whose_merger_died_can_be_given_up(repo: paths.Place, board: SqliteBoard, ib: Callable[..., Done]) -> None:
     left_merging(repo, board)
 
     with turn(repo, "refs/heads/main", False, print) as ours:

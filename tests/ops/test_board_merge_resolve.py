@@ -7,10 +7,10 @@ import pytest
 
 from ibstatus.board.port import Board
 from ibstatus.errors import IbError
+from ibstatus.merge.queue import remedy, resolve
+from ibstatus.merge.rules import queue as board_merge
 from ibstatus.model.board import Entry
-from ibstatus.ops.board_queue import remedy, resolve
-from ibstatus.rules import board_merge
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.board import doing
 from tests.conftest import git, make_agent
 from tests.gitwork import commit, parents, tip
@@ -18,7 +18,7 @@ from tests.queuework import one, queue, resolve_by_hand, side
 
 
 @pytest.fixture
-def conflict(repo: places.Place, board: Board) -> Entry:
+def conflict(repo: paths.Place, board: Board) -> Entry:
     side(repo, "topic", "file.txt", "theirs\n")
     commit(repo.root, "file.txt", "ours\n")
     queue(repo, board, "topic")
@@ -27,7 +27,7 @@ def conflict(repo: places.Place, board: Board) -> Entry:
     return entry
 
 
-def test_what_was_resolved_on_the_branch_is_merged(repo: places.Place, board: Board, conflict: Entry) -> None:
+def test_what_was_resolved_on_the_branch_is_merged(repo: paths.Place, board: Board, conflict: Entry) -> None:
     resolve_by_hand(repo)
 
     again = resolve.resolve(repo, board, conflict.id)
@@ -38,7 +38,7 @@ def test_what_was_resolved_on_the_branch_is_merged(repo: places.Place, board: Bo
     assert parents(repo.root)[1] == tip(repo.root, "topic")
 
 
-def test_what_still_conflicts_is_refused(repo: places.Place, board: Board, conflict: Entry) -> None:
+def test_what_still_conflicts_is_refused(repo: paths.Place, board: Board, conflict: Entry) -> None:
     with pytest.raises(IbError, match=r"topic still conflicts with main in file\.txt") as refused:
         resolve.resolve(repo, board, conflict.id)
 
@@ -48,7 +48,7 @@ def test_what_still_conflicts_is_refused(repo: places.Place, board: Board, confl
     assert board.entry(conflict.id) == conflict
 
 
-def test_marks_that_were_committed_are_seen(repo: places.Place, board: Board, conflict: Entry) -> None:
+def test_marks_that_were_committed_are_seen(repo: paths.Place, board: Board, conflict: Entry) -> None:
     resolve_by_hand(repo, "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> topic\n")
 
     with pytest.raises(IbError, match=r"Conflict markers stand in file\.txt") as refused:
@@ -61,7 +61,7 @@ def test_marks_that_were_committed_are_seen(repo: places.Place, board: Board, co
 
 
 def test_the_hint_is_typed_where_the_branch_is_checked_out(
-    repo: places.Place, board: Board, conflict: Entry, tmp_path: Path
+    repo: paths.Place, board: Board, conflict: Entry, tmp_path: Path
 ) -> None:
     there = tmp_path / "a tree"
     git(repo.root, "worktree", "add", "-q", str(there), "topic")
@@ -75,7 +75,7 @@ def test_the_hint_is_typed_where_the_branch_is_checked_out(
     assert "<<<<<<<" in (there / "file.txt").read_text()
 
 
-def test_a_branch_that_is_gone_can_be_had_back(repo: places.Place, board: Board, conflict: Entry) -> None:
+def test_a_branch_that_is_gone_can_be_had_back(repo: paths.Place, board: Board, conflict: Entry) -> None:
     resolve_by_hand(repo)
     sha = tip(repo.root, "topic")
     git(repo.root, "branch", "-D", "topic")
@@ -90,7 +90,7 @@ def test_a_branch_that_is_gone_can_be_had_back(repo: places.Place, board: Board,
     assert tip(repo.root, "topic") == conflict.sha
 
 
-def test_an_agent_that_is_there_is_asked(repo: places.Place, board: Board) -> None:
+def test_an_agent_that_is_there_is_asked(repo: paths.Place, board: Board) -> None:
     worktree = make_agent(repo, "w")
     commit(worktree, "file.txt", "theirs\n")
     commit(repo.root, "file.txt", "ours\n")
@@ -107,7 +107,7 @@ def test_an_agent_that_is_there_is_asked(repo: places.Place, board: Board) -> No
     )
 
 
-def test_a_branch_that_was_rebased_is_resolved_too(repo: places.Place, board: Board, conflict: Entry) -> None:
+def test_a_branch_that_was_rebased_is_resolved_too(repo: paths.Place, board: Board, conflict: Entry) -> None:
     git(repo.root, "branch", "-f", "topic", "main")
     side(repo, "topic", "file.txt", "ours and theirs\n")
 
@@ -117,7 +117,7 @@ def test_a_branch_that_was_rebased_is_resolved_too(repo: places.Place, board: Bo
     assert git(repo.root, "show", "main:file.txt") == "ours and theirs\n"
 
 
-def test_a_conflict_that_has_gone_by_itself_is_retried(repo: places.Place, board: Board, conflict: Entry) -> None:
+def test_a_conflict_that_has_gone_by_itself_is_retried(repo: paths.Place, board: Board, conflict: Entry) -> None:
     git(repo.root, "reset", "-q", "--hard", "HEAD~1")
 
     resolve.retry(repo, board, conflict.id)
@@ -125,7 +125,7 @@ def test_a_conflict_that_has_gone_by_itself_is_retried(repo: places.Place, board
     assert one(repo, board).status == "merged"
 
 
-def test_a_failure_is_retried_with_what_the_branch_is_now(repo: places.Place, board: Board) -> None:
+def test_a_failure_is_retried_with_what_the_branch_is_now(repo: paths.Place, board: Board) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic", test="test -f fixed.txt")
     failed = one(repo, board)
@@ -142,7 +142,7 @@ def test_a_failure_is_retried_with_what_the_branch_is_now(repo: places.Place, bo
         resolve.retry(repo, board, failed.id)
 
 
-def test_one_that_is_given_up_holds_nobody_back(repo: places.Place, board: Board, conflict: Entry) -> None:
+def test_one_that_is_given_up_holds_nobody_back(repo: paths.Place, board: Board, conflict: Entry) -> None:
     doing.add(board, "next", after=(conflict.task_id,))
     assert doing.status(board, "next") == "pending"
 
@@ -153,7 +153,7 @@ def test_one_that_is_given_up_holds_nobody_back(repo: places.Place, board: Board
     assert resolve.retry(repo, board, conflict.id).status == "pending"
 
 
-def test_there_is_no_such_entry(repo: places.Place, board: Board) -> None:
+def test_there_is_no_such_entry(repo: paths.Place, board: Board) -> None:
     for call in (resolve.resolve, resolve.retry):
         with pytest.raises(IbError, match="no entry 7"):
             call(repo, board, 7)
@@ -161,7 +161,7 @@ def test_there_is_no_such_entry(repo: places.Place, board: Board) -> None:
         resolve.abandon(board, 7, "")
 
 
-def test_an_entry_of_another_repository_is_not_touched(repo: places.Place, board: Board, conflict: Entry) -> None:
+def test_an_entry_of_another_repository_is_not_touched(repo: paths.Place, board: Board, conflict: Entry) -> None:
     Path(repo.repo_id).write_text("12345678\n")
 
     with pytest.raises(IbError, match="of another repository"):

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board, Gone
+from ibstatus.merge.queue import watch
 from ibstatus.model.board import Entry
-from ibstatus.ops.board_queue import watch
-from ibstatus.store import locks, places
+from ibstatus.project import paths
+from ibstatus.system import locks
 from tests.gitwork import subjects
 from tests.queuework import opened, queue, side
 from tests.until import until
@@ -24,7 +25,7 @@ def over() -> list[Entry]:
 
 
 @pytest.fixture
-def watched(repo: places.Place, over: list[Entry]) -> Iterator[Start]:
+def watched(repo: paths.Place, over: list[Entry]) -> Iterator[Start]:
     """Begins to watch in a thread; what it says is in the list."""
     stop, threads = threading.Event(), []
 
@@ -44,7 +45,7 @@ def watched(repo: places.Place, over: list[Entry]) -> Iterator[Start]:
 
 
 def test_what_is_there_and_what_comes_is_merged(
-    repo: places.Place, board: Board, watched: Start, over: list[Entry]
+    repo: paths.Place, board: Board, watched: Start, over: list[Entry]
 ) -> None:
     """The second one comes while nobody polls: the bell alone brings it."""
     for name in ("a", "b"):
@@ -60,7 +61,7 @@ def test_what_is_there_and_what_comes_is_merged(
     until(lambda: [(entry.id, entry.status) for entry in over] == [(1, "merged"), (2, "merged")])
 
 
-def test_several_watchers_are_safe(repo: places.Place, board: Board, watched: Start) -> None:
+def test_several_watchers_are_safe(repo: paths.Place, board: Board, watched: Start) -> None:
     names = ["a", "b", "c", "d"]
     for name in names:
         side(repo, name, f"{name}.txt", name)
@@ -74,7 +75,7 @@ def test_several_watchers_are_safe(repo: places.Place, board: Board, watched: St
     assert len(subjects(repo.root, "--merges")) == 4
 
 
-def test_a_board_that_is_gone_is_said_once_and_opened_anew(repo: places.Place, board: Board, watched: Start) -> None:
+def test_a_board_that_is_gone_is_said_once_and_opened_anew(repo: paths.Place, board: Board, watched: Start) -> None:
     side(repo, "a", "a.txt", "a")
     queue(repo, board, "a")
     tries = iter(range(3))
@@ -91,7 +92,7 @@ def test_a_board_that_is_gone_is_said_once_and_opened_anew(repo: places.Place, b
 
 
 def test_one_that_waits_rests_until_the_poll_and_then_goes(
-    repo: places.Place, board: Board, watched: Start, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, board: Board, watched: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "POLL", 0.2)
     side(repo, "a", "a.txt", "a")
@@ -106,7 +107,7 @@ def test_one_that_waits_rests_until_the_poll_and_then_goes(
     assert [line for line in said if "waits for" in line] == said[:1]
 
 
-def test_the_merger_that_lets_go_looks_again(repo: places.Place, board: Board, watched: Start, tmp_path: Path) -> None:
+def test_the_merger_that_lets_go_looks_again(repo: paths.Place, board: Board, watched: Start, tmp_path: Path) -> None:
     """While a test runs, others leave the base to its merger, which takes what came meanwhile."""
     side(repo, "a", "a.txt", "a")
     side(repo, "b", "b.txt", "b")

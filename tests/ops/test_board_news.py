@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board
-from ibstatus.ops.board_queue import resolve, telling
-from ibstatus.store import ids, places
-from ibstatus.store import notices as posting
+from ibstatus.mail import post as posting
+from ibstatus.merge.queue import notices, resolve
+from ibstatus.project import ids, paths
 from tests.board.doing import BRANCH, RUN_OUT, add, claim_it, finish
 from tests.conftest import Done, make_agent
 from tests.gitwork import commit
@@ -18,19 +18,19 @@ from tests.queuework import drained, one, queue, side
 pytestmark = pytest.mark.usefixtures("tmux")
 
 
-def told(place: places.Place) -> list[dict[str, str]]:
+def told(place: paths.Place) -> list[dict[str, str]]:
     path = Path(place.queue)
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def conflict(place: places.Place, board: Board) -> int:
+def conflict(place: paths.Place, board: Board) -> int:
     worktree = make_agent(place, "w")
     commit(worktree, "file.txt", "theirs\n")
     commit(place.root, "file.txt", "ours\n")
     return queue(place, board, "agent/w").id
 
 
-def test_a_conflict_is_told_with_what_to_type(repo: places.Place, board: Board) -> None:
+def test_a_conflict_is_told_with_what_to_type(repo: paths.Place, board: Board) -> None:
     entry = conflict(repo, board)
 
     for _ in range(3):
@@ -46,7 +46,7 @@ def test_a_conflict_is_told_with_what_to_type(repo: places.Place, board: Board) 
     )
 
 
-def test_each_outcome_is_told_once(repo: places.Place, board: Board) -> None:
+def test_each_outcome_is_told_once(repo: paths.Place, board: Board) -> None:
     side(repo, "a", "a.txt", "a")
     entry = queue(repo, board, "a", test="echo no; exit 3").id
     one(repo, board)
@@ -64,7 +64,7 @@ def test_each_outcome_is_told_once(repo: places.Place, board: Board) -> None:
     assert "exit 3" in first["msg"]
 
 
-def test_what_is_settled_by_then_is_not_told(repo: places.Place, board: Board) -> None:
+def test_what_is_settled_by_then_is_not_told(repo: paths.Place, board: Board) -> None:
     side(repo, "a", "a.txt", "a")
     given_up, again = queue(repo, board, "a"), queue(repo, board, "a")
     for entry in (given_up, again):
@@ -78,7 +78,7 @@ def test_what_is_settled_by_then_is_not_told(repo: places.Place, board: Board) -
     assert told(repo) == []
 
 
-def test_other_repositories_hear_of_their_own(repo: places.Place, board: Board) -> None:
+def test_other_repositories_hear_of_their_own(repo: paths.Place, board: Board) -> None:
     add(board, "t")
 
     finish(board, "t", BRANCH)
@@ -93,7 +93,7 @@ def test_other_repositories_hear_of_their_own(repo: places.Place, board: Board) 
 
 @pytest.mark.parametrize("written", [True, False])
 def test_after_a_kill_it_is_told_once(
-    repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch, written: bool
+    repo: paths.Place, board: Board, monkeypatch: pytest.MonkeyPatch, written: bool
 ) -> None:
     """The merger dies right before, or right after, the line is written."""
     conflict(repo, board)
@@ -116,7 +116,7 @@ def test_after_a_kill_it_is_told_once(
     assert (before, len(told(repo))) == (written, 1)
 
 
-def test_a_task_that_is_given_up_is_told_where_its_agent_is(repo: places.Place, board: Board) -> None:
+def test_a_task_that_is_given_up_is_told_where_its_agent_is(repo: paths.Place, board: Board) -> None:
     make_agent(repo, "w")
     for id, agent in (("ours", "w"), ("theirs", "x")):
         add(board, id, max_attempts=1)
@@ -133,7 +133,7 @@ def test_a_task_that_is_given_up_is_told_where_its_agent_is(repo: places.Place, 
     ]
 
 
-def test_a_queue_that_cannot_be_written_stops_no_merge(repo: places.Place, board: Board) -> None:
+def test_a_queue_that_cannot_be_written_stops_no_merge(repo: paths.Place, board: Board) -> None:
     conflict(repo, board)
     side(repo, "a", "a.txt", "a")
     queue(repo, board, "a")
@@ -149,7 +149,7 @@ def test_a_queue_that_cannot_be_written_stops_no_merge(repo: places.Place, board
     assert len(told(repo)) == 1
 
 
-def test_it_wakes_whoever_listens(repo: places.Place, board: Board, ib: Callable[..., Done]) -> None:
+def test_it_wakes_whoever_listens(repo: paths.Place, board: Board, ib: Callable[..., Done]) -> None:
     conflict(repo, board)
 
     done = ib("board", "merge")
@@ -157,5 +157,5 @@ def test_it_wakes_whoever_listens(repo: places.Place, board: Board, ib: Callable
     assert done.code == 1
     assert "ib board merge resolve 1" in ib("listen", "--timeout", "0").out
     assert ids.take(repo, "n", "w", 0) != told(repo)[0]["id"]
-    telling.tell(repo, board, print)
+    notices.tell(repo, board, print)
     assert len(told(repo)) == 1

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from ibstatus.board import opening
+from ibstatus.board import watch as stream
 from ibstatus.board.port import Board, Gone
-from ibstatus.board.steady import Steady
+from ibstatus.board.reconnect import Steady
 from ibstatus.model.board import Event
-from ibstatus.ops.board import stream
-from ibstatus.store import places
+from ibstatus.project import paths
 from tests.board.doing import RUN_OUT, add, claim
 from tests.queuework import opened
 from tests.until import until
@@ -47,7 +47,7 @@ def watching(open_board: Callable[[], Board], since: int) -> tuple[list[str], li
 
 
 def test_a_lease_that_it_cannot_end_does_not_end_who_watches(
-    repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, board: Board, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "LOOK_EVERY", 0.01)
     add(board, "late")
@@ -65,7 +65,7 @@ def test_a_lease_that_it_cannot_end_does_not_end_who_watches(
 
 
 def test_a_board_that_was_made_anew_is_told_from_its_beginning_at_once(
-    repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, board: Board, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody waits for the look that finds what no bell has told."""
     monkeypatch.setattr(stream, "LOOK_EVERY", 600.0)
@@ -109,7 +109,7 @@ class Breaking:
 
 
 @pytest.fixture
-def exchange(repo: places.Place) -> Callable[[], None]:
+def exchange(repo: paths.Place) -> Callable[[], None]:
     """Puts another board in the place of the one that is there, which has `a` and `b`."""
     for names, path in ((("x", "y", "z", "last"), repo.board + ".other"), (("a", "b"), repo.board + ".first")):
         with closing(opened(repo)) as made:
@@ -127,7 +127,7 @@ BACK = ["The server went away; trying again until it is back", "The board is bac
     ("since", "at", "before"), [(0, 3, ""), (0, 4, ""), (0, 5, "ab"), (1, 3, ""), (1, 4, ""), (1, 5, "b")]
 )
 def test_one_that_breaks_in_the_midst_and_is_another_then(
-    repo: places.Place, exchange: Callable[[], None], since: int, at: int, before: str
+    repo: paths.Place, exchange: Callable[[], None], since: int, at: int, before: str
 ) -> None:
     boards = [lambda: opened(repo), lambda: Breaking(opened(repo), at, exchange)]
     said, told, thread = watching(lambda: (boards.pop() if len(boards) > 1 else boards[0])(), since)
@@ -139,7 +139,7 @@ def test_one_that_breaks_in_the_midst_and_is_another_then(
 
 @pytest.mark.parametrize("at", range(1, 5))
 def test_one_that_breaks_again_before_it_is_known_and_is_another_then(
-    repo: places.Place, exchange: Callable[[], None], at: int
+    repo: paths.Place, exchange: Callable[[], None], at: int
 ) -> None:
     again = [lambda: opened(repo), lambda: Breaking(opened(repo), at, exchange)]
     boards = [*again, lambda: Breaking(opened(repo), 5, lambda: None)]
@@ -151,7 +151,7 @@ def test_one_that_breaks_again_before_it_is_known_and_is_another_then(
 
 
 def test_one_that_is_another_before_it_has_answered_is_the_one_that_is_watched(
-    repo: places.Place, exchange: Callable[[], None]
+    repo: paths.Place, exchange: Callable[[], None]
 ) -> None:
     """The number of the first one's last event would say nothing of the second."""
     boards = [lambda: opened(repo), lambda: Breaking(opened(repo), 2, exchange)]
@@ -168,7 +168,7 @@ def test_one_that_is_another_before_it_has_answered_is_the_one_that_is_watched(
 
 
 def test_a_board_that_was_put_back_is_heard_from_there_on(
-    repo: places.Place, board: Board, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, board: Board, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A backup: what comes now has the numbers of what was there before."""
     monkeypatch.setattr(stream, "LOOK_EVERY", 0.01)

@@ -6,41 +6,41 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import terminal
-from ibstatus.ops import command, rouse
-from ibstatus.rules import rousing
-from ibstatus.store import inbox, places
+from ibstatus.mail import inbox, type_command, wake_agent
+from ibstatus.mail.rules import wake_line
+from ibstatus.project import paths
+from ibstatus.system.tmux import typing
 from tests.living import Living
 
 
 @pytest.fixture
-def agent(repo: places.Place, tmux: Callable[..., str], tmp_path: Path) -> Living:
+def agent(repo: paths.Place, tmux: Callable[..., str], tmp_path: Path) -> Living:
     return Living(repo, tmux, tmp_path / "claude", "w1", "").idle()
 
 
-def test_a_command_that_one_of_us_left_behind_keeps_no_mail(repo: places.Place, agent: Living) -> None:
-    assert terminal.paste("ib", agent.pane, rousing.COMPACT)
-    agent.until(lambda: agent.screen.draft == rousing.COMPACT)
+def test_a_command_that_one_of_us_left_behind_keeps_no_mail(repo: paths.Place, agent: Living) -> None:
+    assert typing.paste("ib", agent.pane, wake_line.COMPACT)
+    agent.until(lambda: agent.screen.draft == wake_line.COMPACT)
     inbox.put(repo, "cli", "w1", "lead", True, "first", time.time())
 
-    assert rouse.rouse(repo, "w1").state == "delivered"
+    assert wake_agent.rouse(repo, "w1").state == "delivered"
 
     agent.idle()
     assert agent.hears("[sent by agent lead]: first") == 1
     assert agent.prompts() == ["[ib] a message for you (from lead)"]
 
 
-def test_a_compaction_takes_over_what_one_that_died_has_left(repo: places.Place, agent: Living) -> None:
-    assert terminal.paste("ib", agent.pane, rousing.COMPACT)
-    agent.until(lambda: agent.screen.draft == rousing.COMPACT)
-    assert command.compact(repo, "w1") == "delivered"
+def test_a_compaction_takes_over_what_one_that_died_has_left(repo: paths.Place, agent: Living) -> None:
+    assert typing.paste("ib", agent.pane, wake_line.COMPACT)
+    agent.until(lambda: agent.screen.draft == wake_line.COMPACT)
+    assert type_command.compact(repo, "w1") == "delivered"
     agent.idle()
 
 
-def test_when_it_was_told_last(repo: places.Place, agent: Living) -> None:
+def test_when_it_was_told_last(repo: paths.Place, agent: Living) -> None:
     assert inbox.told_at(repo, "w1") == 0
     inbox.put(repo, "cli", "w1", "lead", True, "first", time.time())
     before = time.time() - 1
-    assert rouse.rouse(repo, "w1").state == "delivered"
+    assert wake_agent.rouse(repo, "w1").state == "delivered"
     agent.idle()
     assert inbox.told_at(repo, "w1") > before

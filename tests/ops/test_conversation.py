@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import conversation
-from ibstatus.rules.known import Sight, Told
-from ibstatus.rules.screen_states import Shown
-from ibstatus.store.fleet import Record
+from ibstatus.claude.screens.states import Shown
+from ibstatus.project.fleet import Record
+from ibstatus.state import transcript_check
+from ibstatus.state.rules.known import Sight, Told
 
 RAN = Told("running", "", 10.0)
 BLANK = Sight(True, shown=Shown("unknown"))
@@ -32,27 +32,27 @@ def record(repo, name: str) -> Record:
     ],
 )
 def test_only_in_doubt(repo, told: Told | None, sight: Sight | None, asked: bool) -> None:
-    reading = conversation.Reading(repo).begin(100.0)
+    reading = transcript_check.Reading(repo).begin(100.0)
 
     assert bool(reading.where_in_doubt(record(repo, "a"), told, sight)) == asked
 
 
 def test_a_few_in_a_look_and_each_has_its_turn(repo) -> None:
-    names = [f"a{number}" for number in range(3 * conversation.MOST)]
-    reading = conversation.Reading(repo)
+    names = [f"a{number}" for number in range(3 * transcript_check.MOST)]
+    reading = transcript_check.Reading(repo)
 
     def read(now: float) -> set[str]:
         reading.begin(now)
         return {name for name in names if reading.where_in_doubt(record(repo, name), RAN, BLANK)}
 
-    assert len(read(100.0)) == conversation.MOST
-    assert len(read(100.5)) == 2 * conversation.MOST
+    assert len(read(100.0)) == transcript_check.MOST
+    assert len(read(100.5)) == 2 * transcript_check.MOST
     assert read(101.0) == set(names)
-    assert len(read(300.0)) == conversation.MOST
+    assert len(read(300.0)) == transcript_check.MOST
 
 
 def test_a_transcript_that_no_one_can_read_is_said(repo, tmp_path: Path) -> None:
-    [found] = conversation.Reading(repo).begin(1.0).where_in_doubt(Record("a", {"id": "a", "kind": 7}), RAN, BLANK)
+    [found] = transcript_check.Reading(repo).begin(1.0).where_in_doubt(Record("a", {"id": "a", "kind": 7}), RAN, BLANK)
 
     assert (found.state, found.source) == ("", "transcript")
     assert found.note

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from ibstatus.board import opening
-from ibstatus.drivers import git_checkouts
-from ibstatus.ops import recover
-from ibstatus.ops.board import holding
-from ibstatus.store import fleet, home, meta, operations, places
+from ibstatus.agents import recover
+from ibstatus.board import holdings, opening
+from ibstatus.project import agent_meta, fleet, home, operations, paths
+from ibstatus.system.git import checkouts
 from tests import killed
 from tests.conftest import Done, git, make_agent
 from tests.gitwork import commit, state, tip
@@ -25,7 +24,7 @@ Ib = Callable[..., Done]
 SERVER = "0123456789abcdef"
 
 
-def parted(place: places.Place, ib: Ib, name: str = "copy") -> places.Place:
+def parted(place: paths.Place, ib: Ib, name: str = "copy") -> paths.Place:
     """A copy that has a name of its own."""
     copy = copied(place, name)
     done = ib("init", "--copied", cwd=copy.root)
@@ -33,25 +32,25 @@ def parted(place: places.Place, ib: Ib, name: str = "copy") -> places.Place:
     return copy
 
 
-def copied(place: places.Place, name: str = "copy") -> places.Place:
+def copied(place: paths.Place, name: str = "copy") -> paths.Place:
     """As `cp -a` does it; once more where a file that an agent had just made was gone again before it was copied."""
     target = Path(place.root).parent / name
     for left in reversed(range(5)):
         if subprocess.run(["cp", "-a", place.root, str(target)], check=not left).returncode == 0:
             break
         shutil.rmtree(target)
-    return places.find(str(target))
+    return paths.find(str(target))
 
 
-def moved(place: places.Place, name: str) -> places.Place:
+def moved(place: paths.Place, name: str) -> paths.Place:
     target = Path(place.root).parent / name
     os.rename(place.root, target)
-    return places.find(str(target))
+    return paths.find(str(target))
 
 
-def taken(place: places.Place, agent: str, **new: Any) -> None:
+def taken(place: paths.Place, agent: str, **new: Any) -> None:
     """The agent is as if it had taken these tasks."""
-    meta.change(place, agent, **new)
+    agent_meta.change(place, agent, **new)
 
 
 def claim(id: str, board: str) -> dict[str, Any]:
@@ -59,7 +58,7 @@ def claim(id: str, board: str) -> dict[str, Any]:
 
 
 def test_what_was_taken_from_the_file_is_of_the_copied_file_and_the_rest_is_left_behind(
-    repo: places.Place, ib: Ib
+    repo: paths.Place, ib: Ib
 ) -> None:
     ib("init")
     for name in ("a1", "a2", "a3"):
@@ -68,21 +67,21 @@ def test_what_was_taken_from_the_file_is_of_the_copied_file_and_the_rest_is_left
     taken(repo, "a1", task={"id": "t", "attempt": 1, "board": mark}, claims=[claim("u", mark), claim("v", SERVER)])
     taken(repo, "a2", task={"id": "t", "attempt": 1, "board": SERVER}, claims=[claim("v", SERVER)])
     taken(repo, "a3", task={"id": "t", "attempt": 1})
-    before = [meta.read(repo, name) for name in ("a1", "a2", "a3")]
+    before = [agent_meta.read(repo, name) for name in ("a1", "a2", "a3")]
     copy = copied(repo)
 
     assert ib("init", "--copied", cwd=copy.root).code == 0
 
     own = opening.mark_of(copy)
     assert own != mark
-    assert meta.read(copy, "a1")["task"]["board"] == own
-    assert [held.fence.task_id for held in holding.of(copy, "a1")] == ["u"]
-    assert holding.records(meta.read(copy, "a1")) == [claim("u", own)]
-    assert not {"task", "claims"} & (meta.read(copy, "a2").keys() | meta.read(copy, "a3").keys())
-    assert [meta.read(repo, name) for name in ("a1", "a2", "a3")] == before
+    assert agent_meta.read(copy, "a1")["task"]["board"] == own
+    assert [held.fence.task_id for held in holdings.of(copy, "a1")] == ["u"]
+    assert holdings.records(agent_meta.read(copy, "a1")) == [claim("u", own)]
+    assert not {"task", "claims"} & (agent_meta.read(copy, "a2").keys() | agent_meta.read(copy, "a3").keys())
+    assert [agent_meta.read(repo, name) for name in ("a1", "a2", "a3")] == before
 
 
-def test_what_was_taken_from_the_file_goes_along_when_the_repository_moves(repo: places.Place, ib: Ib) -> None:
+def test_what_was_taken_from_the_file_goes_along_when_the_repository_moves(repo: paths.Place, ib: Ib) -> None:
     ib("init")
     make_agent(repo, "a1")
     taken(repo, "a1", claims=[claim("u", opening.mark_of(repo)), claim("v", SERVER)])
@@ -90,11 +89,11 @@ def test_what_was_taken_from_the_file_goes_along_when_the_repository_moves(repo:
 
     assert ib("init", "--moved", cwd=there.root).code == 0
 
-    found = holding.records(meta.read(there, "a1"))
+    found = holdings.records(agent_meta.read(there, "a1"))
     assert found == [claim("u", opening.mark_of(there)), claim("v", SERVER)]
 
 
-def test_the_worktrees_of_a_copy_are_its_own(repo: places.Place, ib: Ib) -> None:
+def test_the_worktrees_of_a_copy_are_its_own(repo: paths.Place, ib: Ib) -> None:
     ib("init")
     worktree = make_agent(repo, "a1")
     commit(worktree, "work.txt", "work\n")
@@ -119,11 +118,11 @@ def test_the_worktrees_of_a_copy_are_its_own(repo: places.Place, ib: Ib) -> None
     assert git(repo.root, "worktree", "list", "--porcelain").count("worktree ") == 2
 
 
-def test_a_worktree_of_another_repository_is_refused(repo: places.Place, ib: Ib) -> None:
+def test_a_worktree_of_another_repository_is_refused(repo: paths.Place, ib: Ib) -> None:
     """Its counterpart in the copy is gone, so the pointer stays, and nobody works there."""
     ib("init")
     worktree = make_agent(repo, "a1")
-    meta.change(repo, "a1", session_id="0" * 36, client="/bin/true")
+    agent_meta.change(repo, "a1", session_id="0" * 36, client="/bin/true")
     copy = copied(repo)
     shutil.rmtree(copy.common + "/worktrees/repo")
     assert ib("init", "--copied", cwd=copy.root).code == 0
@@ -137,7 +136,7 @@ def test_a_worktree_of_another_repository_is_refused(repo: places.Place, ib: Ib)
     assert git(worktree, "status", "--porcelain") == ""
 
 
-def test_checkouts_of_another_repository_are_not_ours(repo: places.Place, tmp_path: Path, ib: Ib) -> None:
+def test_checkouts_of_another_repository_are_not_ours(repo: paths.Place, tmp_path: Path, ib: Ib) -> None:
     """Beside the repository lies a worktree of the user's, which git names in the copy as well."""
     ib("init")
     git(repo.root, "worktree", "add", "-q", "-b", "side", str(tmp_path / "beside"))
@@ -146,7 +145,7 @@ def test_checkouts_of_another_repository_are_not_ours(repo: places.Place, tmp_pa
     copy = parted(repo, ib)
     before = state(tmp_path / "beside")
 
-    assert [one.path for one in git_checkouts.all_of(repo.root, repo.root, repo.common) if one.ref == "refs/heads/side"]
+    assert [one.path for one in checkouts.all_of(repo.root, repo.root, repo.common) if one.ref == "refs/heads/side"]
     done = ib("merge", "a1", "--into", "side", "--force", cwd=copy.root)
 
     assert done.code == 0, done.err
@@ -154,7 +153,7 @@ def test_checkouts_of_another_repository_are_not_ours(repo: places.Place, tmp_pa
     assert not (tmp_path / "beside" / "work.txt").exists()
 
 
-def test_a_merge_that_was_copied_half_done_is_finished_in_the_copy(repo: places.Place, ib: Ib) -> None:
+def test_a_merge_that_was_copied_half_done_is_finished_in_the_copy(repo: paths.Place, ib: Ib) -> None:
     ib("init")
     work = commit(make_agent(repo, "a1"), "work.txt", "work\n")
     start = tip(repo.root)
@@ -179,7 +178,7 @@ def test_a_merge_that_was_copied_half_done_is_finished_in_the_copy(repo: places.
     assert [agent["id"] for agent in ib("list", "--json").json()] == ["a1"]
 
 
-def test_a_merge_never_touches_a_checkout_that_is_none_of_ours(repo: places.Place, tmp_path: Path) -> None:
+def test_a_merge_never_touches_a_checkout_that_is_none_of_ours(repo: paths.Place, tmp_path: Path) -> None:
     """Whatever its record names."""
     home.enter(repo)
     start, work = tip(repo.root), commit(make_agent(repo, "a1"), "work.txt", "work\n")
@@ -204,10 +203,10 @@ def live(tmux: Callable[..., str]) -> list[str]:
 
 @pytest.mark.parametrize("command", ["list", "tree", "status", "uninstall"])
 def test_a_spawn_that_was_copied_is_rolled_back_in_the_copy_alone(
-    repo: places.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path, command: str
+    repo: paths.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path, command: str
 ) -> None:
     assert ib("new-agent", "--name", "x", "Task\n> wait").code == 0
-    base = meta.read(repo, "x")["base_commit"]
+    base = agent_meta.read(repo, "x")["base_commit"]
     with operations.begin(repo, "spawn", "x", base_commit=base, manager=None) as op:
         op.note(made=["folder", "worktree", "session"])
         copy = copied(repo)
@@ -226,11 +225,11 @@ def test_a_spawn_that_was_copied_is_rolled_back_in_the_copy_alone(
 
 
 def test_an_agent_of_a_copy_begins_anew_and_only_when_it_is_asked_for(
-    repo: places.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path
+    repo: paths.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path
 ) -> None:
     assert ib("new-agent", "--name", "x", "Task\n> wait\n> wait").code == 0
     until(lambda: [agent["state"] for agent in ib("list", "--json").json()] == ["waiting"])
-    session = meta.read(repo, "x")["session_id"]
+    session = agent_meta.read(repo, "x")["session_id"]
     [transcript] = fake_claude.glob(f"projects/*/{session}.jsonl")
     said, there = transcript.read_bytes(), live(tmux)
     copy = parted(repo, ib)
@@ -244,11 +243,11 @@ def test_an_agent_of_a_copy_begins_anew_and_only_when_it_is_asked_for(
 
     done = ib("resume", "x", cwd=copy.root)
     assert done.code == 0, done.err
-    assert meta.read(copy, "x")["session_id"] != session
+    assert agent_meta.read(copy, "x")["session_id"] != session
     until(lambda: [agent["state"] for agent in ib("list", "--json", cwd=copy.root).json()] == ["waiting"])
-    until(lambda: list(fake_claude.glob(f"projects/*/{meta.read(copy, 'x')['session_id']}.jsonl")))
+    until(lambda: list(fake_claude.glob(f"projects/*/{agent_meta.read(copy, 'x')['session_id']}.jsonl")))
     assert transcript.read_bytes() == said
-    assert meta.read(repo, "x")["session_id"] == session
+    assert agent_meta.read(repo, "x")["session_id"] == session
     assert len(live(tmux)) == len(there) + 1
 
     assert ib("nuke", "--force", cwd=copy.root).code == 0
@@ -260,7 +259,7 @@ def test_an_agent_of_a_copy_begins_anew_and_only_when_it_is_asked_for(
 
 
 def test_an_agent_that_undo_brings_back_in_a_copy_is_the_copys(
-    repo: places.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path
+    repo: paths.Place, ib: Ib, tmux: Callable[..., str], fake_claude: Path
 ) -> None:
     assert ib("new-agent", "--name", "x", "Task\n> wait").code == 0
     token = Path(repo.agent_dir("x"), "token").read_text()
@@ -269,11 +268,11 @@ def test_an_agent_that_undo_brings_back_in_a_copy_is_the_copys(
     copy = parted(repo, ib)
     assert ib("undo", "x").code == 0
     assert ib("resume", "x").code == 0
-    there, known = live(tmux), meta.read(repo, "x")
+    there, known = live(tmux), agent_meta.read(repo, "x")
 
     assert ib("undo", "x", cwd=copy.root).code == 0
 
-    mine = meta.read(copy, "x")
+    mine = agent_meta.read(copy, "x")
     assert mine["tmux_session"] == f"ittybitty-{fleet.repo_id(copy)}-x"
     assert mine["session_id"] != known["session_id"]
     assert Path(copy.agent_dir("x"), "token").read_text() != token
@@ -286,8 +285,8 @@ BOUND = """
 set -e
 mkdir {mnt}; mount --bind {root} {mnt}; cd {mnt}; echo mounted
 {python} -c "
-from ibstatus.drivers import git_checkouts, git_worktree
-from ibstatus.store import places
+from ibstatus.system.git import checkouts as git_checkouts; from ibstatus.system.git import worktrees as git_worktree
+from ibstatus.project import paths as places
 at = places.find('{mnt}')
 print(sorted(one.path for one in git_checkouts.all_of(at.root, at.root, at.common)))
 print(bool(git_worktree.admin_of(at.common, '{beside}')))
@@ -295,7 +294,7 @@ print(bool(git_worktree.admin_of(at.common, '{beside}')))
 """
 
 
-def test_by_a_mount_the_worktrees_are_those_of_the_repository(repo: places.Place, tmp_path: Path) -> None:
+def test_by_a_mount_the_worktrees_are_those_of_the_repository(repo: paths.Place, tmp_path: Path) -> None:
     beside, mnt = tmp_path / "beside", tmp_path / "mnt"
     git(repo.root, "worktree", "add", "-q", "-b", "feature", str(beside))
     text = BOUND.format(mnt=mnt, root=repo.root, beside=beside, python=sys.executable)
@@ -310,7 +309,7 @@ def test_by_a_mount_the_worktrees_are_those_of_the_repository(repo: places.Place
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("at", spread(range(1, 60, 2), 8))
-def test_killed_while_it_is_parted_the_next_command_finishes(repo: places.Place, ib: Ib, at: int) -> None:
+def test_killed_while_it_is_parted_the_next_command_finishes(repo: paths.Place, ib: Ib, at: int) -> None:
     ib("init")
     make_agent(repo, "a1")
     (Path(repo.agent_dir("a1")) / "token").write_text("secret\n")
@@ -323,7 +322,7 @@ def test_killed_while_it_is_parted_the_next_command_finishes(repo: places.Place,
     ib("init", "--copied", cwd=copy.root)
     assert ib("gc", cwd=copy.root).code == 0
 
-    known = meta.read(copy, "a1")
+    known = agent_meta.read(copy, "a1")
     assert fleet.repo_id(copy) not in ("", ident)
     assert known["tmux_session"] == f"ittybitty-{fleet.repo_id(copy)}-a1"
     assert "task" not in known
@@ -338,12 +337,12 @@ ACTING = (("gc",), ("send", "user-claude", "hello"), ("kill", "a1", "--force"), 
 
 
 @pytest.mark.parametrize("is_copy", [False, True], ids=["moved", "copied"])
-def test_nothing_acts_before_a_person_has_said_what_it_is(repo: places.Place, ib: Ib, is_copy: bool) -> None:
+def test_nothing_acts_before_a_person_has_said_what_it_is(repo: paths.Place, ib: Ib, is_copy: bool) -> None:
     ib("init")
     make_agent(repo, "a1")
     ident = fleet.repo_id(repo)
     there = copied(repo) if is_copy else moved(repo, "there")
-    before = meta.read(there, "a1")
+    before = agent_meta.read(there, "a1")
 
     for command in ACTING:
         done = ib(*command, cwd=there.root)
@@ -354,7 +353,7 @@ def test_nothing_acts_before_a_person_has_said_what_it_is(repo: places.Place, ib
         assert "Traceback" not in ib(*command, cwd=there.root).err
     assert "it was moved or copied" in ib("doctor", cwd=there.root).out
     assert "a1" in ib("list", cwd=there.root).out
-    assert (meta.read(there, "a1"), fleet.repo_id(there)) == (before, ident)
+    assert (agent_meta.read(there, "a1"), fleet.repo_id(there)) == (before, ident)
 
     assert ib("init", "--copied" if is_copy else "--moved", cwd=there.root).code == 0
     assert (fleet.repo_id(there) == ident) != is_copy
@@ -364,7 +363,7 @@ def test_nothing_acts_before_a_person_has_said_what_it_is(repo: places.Place, ib
     assert git(Path(there.agent_dir("a1"), "repo"), "rev-parse", "--git-common-dir").strip() == there.common
 
 
-def test_a_copy_that_was_cleaned_is_asked_as_well(repo: places.Place, ib: Ib) -> None:
+def test_a_copy_that_was_cleaned_is_asked_as_well(repo: paths.Place, ib: Ib) -> None:
     ib("init")
     copy = copied(repo)
     shutil.rmtree(copy.home)
@@ -376,7 +375,7 @@ def test_a_copy_that_was_cleaned_is_asked_as_well(repo: places.Place, ib: Ib) ->
     assert fleet.repo_id(copy) not in ("", fleet.repo_id(repo))
 
 
-def test_the_same_folder_by_another_path_is_not_asked(repo: places.Place, ib: Ib) -> None:
+def test_the_same_folder_by_another_path_is_not_asked(repo: paths.Place, ib: Ib) -> None:
     ib("init")
     ident, other = fleet.repo_id(repo), Path(repo.root).parent / "by-another-name"
     os.symlink(repo.root, other)
@@ -386,9 +385,9 @@ def test_the_same_folder_by_another_path_is_not_asked(repo: places.Place, ib: Ib
     assert fleet.repo_id(repo) == ident
 
 
-def test_a_checkout_that_shares_its_git_directory_is_no_copy(repo: places.Place, ib: Ib) -> None:
+def test_a_checkout_that_shares_its_git_directory_is_no_copy(repo: paths.Place, ib: Ib) -> None:
     git(repo.root, "init", "-q", "--separate-git-dir", str(Path(repo.root).parent / "shared.git"))
-    repo = places.find(repo.root)
+    repo = paths.find(repo.root)
     assert ib("init").code == 0
     copy = copied(repo)
 

@@ -8,7 +8,7 @@ import pytest
 
 from ibstatus.board import opening
 from ibstatus.board.port import Board
-from ibstatus.store import fleet, places
+from ibstatus.project import fleet, paths
 from tests import killed
 from tests.conftest import Done
 from tests.ops.test_copied import copied
@@ -18,7 +18,7 @@ from tests.sweeps import spread
 Ib = Callable[..., Done]
 
 
-def test_the_queue_of_a_copied_file_is_the_copys(repo: places.Place, board: Board, ib: Ib) -> None:
+def test_the_queue_of_a_copied_file_is_the_copys(repo: paths.Place, board: Board, ib: Ib) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic")
     board.close()
@@ -40,9 +40,7 @@ def test_the_queue_of_a_copied_file_is_the_copys(repo: places.Place, board: Boar
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("at", spread(range(1, 60, 3), 6))
-def test_the_queue_comes_along_whenever_the_command_is_killed(
-    repo: places.Place, board: Board, ib: Ib, at: int
-) -> None:
+def test_the_queue_comes_along_whenever_the_command_is_killed(repo: paths.Place, board: Board, ib: Ib, at: int) -> None:
     side(repo, "topic", "new.txt", "new\n")
     queue(repo, board, "topic")
     board.close()

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import gc, kill, undo
-from ibstatus.rules.leftovers import Leftover
-from ibstatus.store import home, meta, operations, places, undo_log
+from ibstatus.agents import gc, kill
+from ibstatus.agents.rules.leftovers import Leftover
+from ibstatus.agents.undo import log, undo
+from ibstatus.project import agent_meta, home, operations, paths
 from tests.conftest import git
 
 pytestmark = pytest.mark.usefixtures("tmux")
@@ -22,27 +23,27 @@ def silent(text: str) -> None:
     pass
 
 
-def found(place: places.Place) -> dict[str, str]:
+def found(place: paths.Place) -> dict[str, str]:
     return {one.name: one.state for one in gc.find(place, time.time(), silent)}
 
 
-def one(place: places.Place, name: str) -> Leftover:
+def one(place: paths.Place, name: str) -> Leftover:
     return next(left for left in gc.find(place, time.time(), silent) if left.name == name)
 
 
 @pytest.fixture
-def place(repo: places.Place) -> places.Place:
+def place(repo: paths.Place) -> paths.Place:
     home.enter(repo)
     return repo
 
 
-def orphaned(place: places.Place, agent: Agent, name: str) -> Path:
+def orphaned(place: paths.Place, agent: Agent, name: str) -> Path:
     tree = agent(place, name)
     os.unlink(place.agent_dir(name) + "/meta.json")
     return tree
 
 
-def test_a_worktree_whose_folder_is_gone(place: places.Place, agent: Agent) -> None:
+def test_a_worktree_whose_folder_is_gone(place: paths.Place, agent: Agent) -> None:
     agent(place, "foo")
     subprocess.run(["rm", "-rf", place.agent_dir("foo")], check=True)
 
@@ -57,7 +58,7 @@ def test_a_worktree_whose_folder_is_gone(place: places.Place, agent: Agent) -> N
     assert "prunable" in git(place.root, "worktree", "list", "--porcelain")
 
 
-def test_commits_of_a_detached_worktree_count(place: places.Place, agent: Agent) -> None:
+def test_commits_of_a_detached_worktree_count(place: paths.Place, agent: Agent) -> None:
     tree = orphaned(place, agent, "foo")
     git(tree, "checkout", "-q", "--detach")
     git(tree, "commit", "-q", "--allow-empty", "-m", "alone")
@@ -66,7 +67,7 @@ def test_commits_of_a_detached_worktree_count(place: places.Place, agent: Agent)
     assert found(place) == {"foo": "unknown"}
 
 
-def test_a_process_that_stands_in_it_makes_it_active(place: places.Place, agent: Agent) -> None:
+def test_a_process_that_stands_in_it_makes_it_active(place: paths.Place, agent: Agent) -> None:
     tree = orphaned(place, agent, "foo")
     process = subprocess.Popen(["sleep", "600"], cwd=tree)
     try:
@@ -77,13 +78,13 @@ def test_a_process_that_stands_in_it_makes_it_active(place: places.Place, agent:
     assert found(place) == {"foo": "merged-clean"}
 
 
-def test_a_branch_that_somebody_has_checked_out_is_active(place: places.Place) -> None:
+def test_a_branch_that_somebody_has_checked_out_is_active(place: paths.Place) -> None:
     git(place.root, "checkout", "-q", "-b", "agent/foo")
 
     assert found(place) == {"foo": "active"}
 
 
-def test_one_that_is_just_being_made_is_not_seen(place: places.Place) -> None:
+def test_one_that_is_just_being_made_is_not_seen(place: paths.Place) -> None:
     os.makedirs(place.agent_dir("foo"))
     assert found(place) == {"foo": "merged-clean"}
 
@@ -92,10 +93,10 @@ def test_one_that_is_just_being_made_is_not_seen(place: places.Place) -> None:
         op.done()
 
 
-def test_a_stopped_agent_that_was_merged_by_hand(place: places.Place, agent: Agent) -> None:
+def test_a_stopped_agent_that_was_merged_by_hand(place: paths.Place, agent: Agent) -> None:
     for name in ("done", "idle", "busy"):
         tree = agent(place, name)
-        meta.change(place, name, base_commit=git(tree, "rev-parse", "HEAD").strip())
+        agent_meta.change(place, name, base_commit=git(tree, "rev-parse", "HEAD").strip())
         if name != "idle":
             git(tree, "commit", "-q", "--allow-empty", "-m", name)
     git(place.root, "merge", "-q", "--no-ff", "-m", "by hand", "agent/done")
@@ -103,7 +104,7 @@ def test_a_stopped_agent_that_was_merged_by_hand(place: places.Place, agent: Age
     assert found(place) == {"done": "merged-clean"}
 
 
-def test_what_changed_after_the_look_stays(place: places.Place, agent: Agent) -> None:
+def test_what_changed_after_the_look_stays(place: paths.Place, agent: Agent) -> None:
     tree = orphaned(place, agent, "foo")
     seen = one(place, "foo")
     (tree / "new.txt").write_text("x")
@@ -114,7 +115,7 @@ def test_what_changed_after_the_look_stays(place: places.Place, agent: Agent) ->
     assert (tree / "new.txt").exists()
 
 
-def test_papers_without_an_agent_are_unknown_and_an_empty_folder_is_not(place: places.Place) -> None:
+def test_papers_without_an_agent_are_unknown_and_an_empty_folder_is_not(place: paths.Place) -> None:
     for name in ("empty", "letters"):
         os.makedirs(place.agent_dir(name))
     Path(place.agent_dir("letters"), "notes.txt").write_text("x")
@@ -122,7 +123,7 @@ def test_papers_without_an_agent_are_unknown_and_an_empty_folder_is_not(place: p
     assert found(place) == {"empty": "merged-clean", "letters": "unknown"}
 
 
-def test_a_session_without_an_agent(place: places.Place, tmux: Callable[..., str]) -> None:
+def test_a_session_without_an_agent(place: paths.Place, tmux: Callable[..., str]) -> None:
     name = f"ittybitty-{Path(place.repo_id).read_text().strip()}-ghost"
     tmux("new-session", "-d", "-s", name, "sleep", "600")
 
@@ -132,12 +133,12 @@ def test_a_session_without_an_agent(place: places.Place, tmux: Callable[..., str
     assert found(place) == {}
 
 
-def test_old_archives_and_records_go(place: places.Place, agent: Agent) -> None:
+def test_old_archives_and_records_go(place: paths.Place, agent: Agent) -> None:
     agent(place, "foo")
     closed = kill.kill(place, ["foo"], "user", "killed", silent).retired[0]
     old = time.strftime("%Y%m%d-%H%M%S", time.localtime(time.time() - 40 * DAY)) + "-old"
     os.makedirs(f"{place.home}/archive/{old}")
-    record = undo_log.read(place, closed.undo)
+    record = log.read(place, closed.undo)
     assert record is not None
     assert found(place) == {old: "expired"}
     late = gc.find(place, time.time() + 40 * DAY, silent)
@@ -146,20 +147,20 @@ def test_old_archives_and_records_go(place: places.Place, agent: Agent) -> None:
     done = gc.sweep(place, late, "user", silent)
 
     assert done.failed == []
-    assert undo_log.all_of(place) == []
+    assert log.all_of(place) == []
     assert os.listdir(place.home + "/archive") == []
     assert git(place.root, "for-each-ref", "refs/ib") == ""
 
 
 @pytest.fixture
-def scratch(place: places.Place) -> Iterator[Path]:
+def scratch(place: paths.Place) -> Iterator[Path]:
     folder = Path(f"/tmp/ib-gc-test-{os.getpid()}")
     folder.mkdir()
     yield folder
     subprocess.run(["rm", "-rf", str(folder)], check=True)
 
 
-def test_the_scratch_folder_of_one_that_is_gone(place: places.Place, agent: Agent, scratch: Path) -> None:
+def test_the_scratch_folder_of_one_that_is_gone(place: paths.Place, agent: Agent, scratch: Path) -> None:
     name = scratch.name.removeprefix("ib-")
     agent(place, name)
     assert found(place) == {}
@@ -174,7 +175,7 @@ def test_the_scratch_folder_of_one_that_is_gone(place: places.Place, agent: Agen
     subprocess.run(["rm", "-rf", str(aside)], check=True)
 
 
-def test_the_scratch_folder_of_a_namesake_elsewhere(place: places.Place, agent: Agent, scratch: Path) -> None:
+def test_the_scratch_folder_of_a_namesake_elsewhere(place: paths.Place, agent: Agent, scratch: Path) -> None:
     name = scratch.name.removeprefix("ib-")
     agent(place, name)
     (scratch / "sub").mkdir()
@@ -204,14 +205,14 @@ def test_the_scratch_folder_of_a_namesake_elsewhere(place: places.Place, agent: 
     assert (scratch / "sub" / "result").exists()
 
 
-def test_branches_that_no_agent_can_have_are_not_touched(place: places.Place) -> None:
+def test_branches_that_no_agent_can_have_are_not_touched(place: paths.Place) -> None:
     for name in ("My_Feature", "x/y", "all"):
         git(place.root, "branch", f"agent/{name}")
 
     assert found(place) == {}
 
 
-def test_a_branch_that_is_being_rebased_is_active(place: places.Place, tmp_path: Path) -> None:
+def test_a_branch_that_is_being_rebased_is_active(place: paths.Place, tmp_path: Path) -> None:
     git(place.root, "worktree", "add", "-q", "-b", "agent/foo", str(tmp_path / "wt"))
     git(tmp_path / "wt", "commit", "-q", "--allow-empty", "-m", "mine")
     git(tmp_path / "wt", "rebase", "-q", "--exec", "true", "--root")
@@ -225,10 +226,10 @@ def test_a_branch_that_is_being_rebased_is_active(place: places.Place, tmp_path:
     assert "agent/foo" in git(place.root, "for-each-ref")
 
 
-def test_a_scratch_folder_that_is_older_than_the_agent(place: places.Place, agent: Agent, scratch: Path) -> None:
+def test_a_scratch_folder_that_is_older_than_the_agent(place: paths.Place, agent: Agent, scratch: Path) -> None:
     name = scratch.name.removeprefix("ib-")
     agent(place, name)
-    meta.change(place, name, created_epoch=time.time() - 60)
+    agent_meta.change(place, name, created_epoch=time.time() - 60)
     long_ago = time.time() - 3600
     os.utime(scratch, (long_ago, long_ago))
     kill.kill(place, [name], "user", "killed", silent)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_index
-from ibstatus.ops import hide
-from ibstatus.rules import filtering
-from ibstatus.store import exclude, git_files, git_lock, places, touched
+from ibstatus.node import hide_from_git
+from ibstatus.node.rules import git_filter
+from ibstatus.project import git_exclude, git_files, originals, paths
+from ibstatus.system.git import index
+from ibstatus.system.git import lock as git_lock
 from tests.children import Child
 from tests.conftest import git
 from tests.faults import Faults
@@ -26,59 +27,59 @@ FILES = ("config", "info/attributes", "info/exclude", "index")
 
 
 @pytest.fixture
-def tracked(repo: places.Place) -> places.Place:
+def tracked(repo: paths.Place) -> paths.Place:
     """A repository that tracks a CLAUDE.md; .ittybitty is ignored as `ib init` leaves it."""
-    exclude.add(repo)
+    git_exclude.add(repo)
     return commit(repo, "# Mine\n")
 
 
-def commit(place: places.Place, text: str, name: str = "CLAUDE.md") -> places.Place:
+def commit(place: paths.Place, text: str, name: str = "CLAUDE.md") -> paths.Place:
     (Path(place.root) / name).write_bytes(text.encode())
     git(place.root, "add", "-A")
     git(place.root, "commit", "-q", "-m", "with CLAUDE.md")
     return place
 
 
-def memory(place: places.Place) -> Path:
+def memory(place: paths.Place) -> Path:
     return Path(place.root) / "CLAUDE.md"
 
 
-def made_by_ib(place: places.Place) -> None:
+def made_by_ib(place: paths.Place) -> None:
     """CLAUDE.md as `ib init` makes it where there was none."""
-    touched.noted_first(place, touched.CLAUDE_MD, str(memory(place)), "<ittybitty>", None)
+    originals.noted_first(place, originals.CLAUDE_MD, str(memory(place)), "<ittybitty>", None)
     memory(place).write_text(LOCAL)
 
 
-def append(place: places.Place, text: str) -> None:
+def append(place: paths.Place, text: str) -> None:
     with memory(place).open("a", newline="") as file:
         file.write(text)
 
 
-def status(place: places.Place) -> str:
+def status(place: paths.Place) -> str:
     return git(place.root, "status", "--porcelain")
 
 
-def settled(place: places.Place) -> None:
+def settled(place: paths.Place) -> None:
     """As if git had been quiet for a while: nothing is waited for."""
     index = place.common + "/index"
     then = time.time_ns() - 10 * 10**9
     os.utime(index, ns=(then, then))
 
 
-def files(place: places.Place) -> dict[str, bytes | None]:
-    return {name: touched.content(f"{place.common}/{name}") for name in FILES[:3]}
+def files(place: paths.Place) -> dict[str, bytes | None]:
+    return {name: originals.content(f"{place.common}/{name}") for name in FILES[:3]}
 
 
-def stored_anywhere(place: places.Place, text: bytes) -> bool:
+def stored_anywhere(place: paths.Place, text: bytes) -> bool:
     """In any object of the repository, reachable or not."""
     argv = ["git", "cat-file", "--batch-all-objects", "--batch"]
     return text in subprocess.run(argv, cwd=place.root, capture_output=True, check=True).stdout
 
 
-def test_a_block_that_git_does_not_have_is_invisible_whole(tracked: places.Place) -> None:
-    hidden = hide.hide(tracked)
+def test_a_block_that_git_does_not_have_is_invisible_whole(tracked: paths.Place) -> None:
+    hidden = hide_from_git.hide(tracked)
     append(tracked, LOCAL)
-    synced = hide.sync(tracked, hurried=True)
+    synced = hide_from_git.sync(tracked, hurried=True)
 
     assert (hidden.yes, hidden.local, hidden.path, synced) == (True, True, "CLAUDE.md", True)
     assert status(tracked) == ""
@@ -86,61 +87,61 @@ def test_a_block_that_git_does_not_have_is_invisible_whole(tracked: places.Place
     assert not stored_anywhere(tracked, b"ib:room")
 
 
-def test_of_a_committed_block_the_node_alone_is_invisible(repo: places.Place) -> None:
-    exclude.add(repo)
+def test_of_a_committed_block_the_node_alone_is_invisible(repo: paths.Place) -> None:
+    git_exclude.add(repo)
     commit(repo, "# Mine\n" + PUBLIC)
-    hidden = hide.hide(repo)
+    hidden = hide_from_git.hide(repo)
     memory(repo).write_text("# Mine\n" + PUBLIC.replace("</ittybitty>", NODE + "</ittybitty>"))
-    hide.sync(repo, hurried=True)
+    hide_from_git.sync(repo, hurried=True)
 
     assert (hidden.yes, hidden.local) == (True, False)
     assert status(repo) == ""
 
 
 @pytest.mark.parametrize("text", ["# a\r\nb\r\n", "\ufeff# a\n", "a\0b\n", "---\nx: y\n---\n"])
-def test_any_text_can_be_hidden_in(repo: places.Place, text: str) -> None:
-    exclude.add(repo)
+def test_any_text_can_be_hidden_in(repo: paths.Place, text: str) -> None:
+    git_exclude.add(repo)
     commit(repo, text)
-    hidden = hide.hide(repo)
+    hidden = hide_from_git.hide(repo)
     append(repo, LOCAL.replace("\n", "\r\n") if "\r\n" in text else LOCAL)
-    hide.sync(repo, hurried=True)
+    hide_from_git.sync(repo, hurried=True)
 
     assert hidden.yes
     assert status(repo) == ""
 
 
-def test_with_line_ends_that_git_changes(tracked: places.Place) -> None:
+def test_with_line_ends_that_git_changes(tracked: paths.Place) -> None:
     git(tracked.root, "config", "core.autocrlf", "true")
     memory(tracked).write_bytes(b"# Mine\r\n")
-    hidden = hide.hide(tracked)
+    hidden = hide_from_git.hide(tracked)
     append(tracked, LOCAL.replace("\n", "\r\n"))
-    hide.sync(tracked, hurried=True)
+    hide_from_git.sync(tracked, hurried=True)
 
     assert hidden.yes
     assert status(tracked) == ""
 
 
-def test_a_thousand_updates_leave_the_status_empty(tracked: places.Place) -> None:
-    hide.hide(tracked)
+def test_a_thousand_updates_leave_the_status_empty(tracked: paths.Place) -> None:
+    hide_from_git.hide(tracked)
     append(tracked, LOCAL)
-    hide.sync(tracked, hurried=True)
+    hide_from_git.sync(tracked, hurried=True)
     seen = []
     for number in range(50):  # bench/gitstorm.py does the thousand
         memory(tracked).write_text("# Mine\n" + LOCAL.replace("{}", f"{number:02}"))
         if number % 10 == 0:
             memory(tracked).write_text("# Mine\n" + LOCAL.replace("{}", "{}" * (number + 2)))
         if number % 10 in (0, 1):  # the size changed
-            hide.sync(tracked, hurried=True)
+            hide_from_git.sync(tracked, hurried=True)
         seen.append(status(tracked))
 
     assert set(seen) == {""}
 
 
-def test_a_persons_edit_still_shows(tracked: places.Place) -> None:
-    hide.hide(tracked)
+def test_a_persons_edit_still_shows(tracked: paths.Place) -> None:
+    hide_from_git.hide(tracked)
     memory(tracked).write_text("# Mine\nedit\n" + LOCAL)
     before = git(tracked.root, "diff")
-    hide.sync(tracked, hurried=True)
+    hide_from_git.sync(tracked, hurried=True)
 
     assert status(tracked) == " M CLAUDE.md\n"
     assert git(tracked.root, "diff") == before
@@ -148,22 +149,22 @@ def test_a_persons_edit_still_shows(tracked: places.Place) -> None:
     assert "ittybitty" not in before
 
 
-def test_what_was_staged_stays_staged(tracked: places.Place) -> None:
-    hide.hide(tracked)
+def test_what_was_staged_stays_staged(tracked: paths.Place) -> None:
+    hide_from_git.hide(tracked)
     memory(tracked).write_text("# Mine\nstaged\n" + LOCAL)
     git(tracked.root, "add", "CLAUDE.md")
     memory(tracked).write_text("# Mine\nstaged\nlater\n" + LOCAL)
     (Path(tracked.root) / "file.txt").write_text("two\n")
     git(tracked.root, "add", "file.txt")
 
-    assert hide.sync(tracked, hurried=True)
+    assert hide_from_git.sync(tracked, hurried=True)
     assert status(tracked) == "MM CLAUDE.md\nM  file.txt\n"
     assert "+later" not in git(tracked.root, "diff", "--cached")
 
 
-def test_an_edit_as_young_as_the_index_is_not_hidden_by_a_sync(tracked: places.Place) -> None:
+def test_an_edit_as_young_as_the_index_is_not_hidden_by_a_sync(tracked: paths.Place) -> None:
     """git takes a file for changed when it is no older than the index: a copy of the index must keep its time."""
-    hide.hide(tracked)
+    hide_from_git.hide(tracked)
     append(tracked, LOCAL)
     other = Path(tracked.root) / "file.txt"
     at = time.time_ns() - 60 * 10**9
@@ -175,12 +176,12 @@ def test_an_edit_as_young_as_the_index_is_not_hidden_by_a_sync(tracked: places.P
     other.write_text("bbb\n")  # the same size and time as in the index
     os.utime(other, ns=(at, at))
 
-    assert hide.sync(tracked, hurried=True)
+    assert hide_from_git.sync(tracked, hurried=True)
     assert "MM file.txt" in status(tracked) or "AM file.txt" in status(tracked)
 
 
-def test_a_conflict_stays_a_conflict(tracked: places.Place) -> None:
-    hide.hide(tracked)
+def test_a_conflict_stays_a_conflict(tracked: paths.Place) -> None:
+    hide_from_git.hide(tracked)
     git(tracked.root, "checkout", "-q", "-b", "other")
     commit(tracked, "# Other\n")
     git(tracked.root, "checkout", "-q", "main")
@@ -188,10 +189,10 @@ def test_a_conflict_stays_a_conflict(tracked: places.Place) -> None:
     assert subprocess.run(["git", "merge", "other"], cwd=tracked.root, capture_output=True, check=False).returncode
     conflict = status(tracked)
 
-    assert hide.still(tracked, resize=True, now=time.time() + 60) == "a merge is under way"
-    hide.sync(tracked, hurried=True)
+    assert hide_from_git.still(tracked, resize=True, now=time.time() + 60) == "a merge is under way"
+    hide_from_git.sync(tracked, hurried=True)
     assert status(tracked) == conflict == "UU CLAUDE.md\n"
-    assert not hide.hide(tracked).yes
+    assert not hide_from_git.hide(tracked).yes
     assert status(tracked) == conflict
 
 
@@ -210,62 +211,62 @@ def test_a_conflict_stays_a_conflict(tracked: places.Place) -> None:
         ("rebase-merge", False, 1, True),
     ],
 )
-def test_it_keeps_still_while_git_works(tracked: places.Place, leaf: str, resize: bool, age: int, held: bool) -> None:
+def test_it_keeps_still_while_git_works(tracked: paths.Place, leaf: str, resize: bool, age: int, held: bool) -> None:
     if leaf:
         Path(tracked.common, leaf).write_text("")
     written = os.stat(tracked.common + "/index").st_mtime
 
-    assert bool(hide.still(tracked, resize, written + age)) == held
+    assert bool(hide_from_git.still(tracked, resize, written + age)) == held
 
 
-def test_a_sync_waits_until_git_is_quiet(tracked: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sync_waits_until_git_is_quiet(tracked: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_files, "QUIET_FOR", 9.0)  # less than `settled` makes it
-    hide.hide(tracked)
+    hide_from_git.hide(tracked)
     append(tracked, LOCAL)
     git(tracked.root, "update-index", "--force-write-index")
     os.utime(tracked.common + "/index")
-    early = hide.sync(tracked)
+    early = hide_from_git.sync(tracked)
     settled(tracked)
 
-    assert (early, hide.sync(tracked)) == (False, True)
+    assert (early, hide_from_git.sync(tracked)) == (False, True)
     assert status(tracked) == ""
 
 
-def test_a_resize_never_shows_not_even_without_the_sync_after_it(tracked: places.Place) -> None:
-    hide.hide(tracked)
+def test_a_resize_never_shows_not_even_without_the_sync_after_it(tracked: paths.Place) -> None:
+    hide_from_git.hide(tracked)
     seen = []
     for number in range(1, 4):
         settled(tracked)
-        assert hide.ready(tracked, resize=True)
+        assert hide_from_git.ready(tracked, resize=True)
         memory(tracked).write_text("# Mine\n" + LOCAL.replace("{}", "{}" * number))
         seen.append(status(tracked))
 
     assert seen == [""] * 3
 
 
-def test_our_work_on_the_index_leaves_its_time(tracked: places.Place) -> None:
-    hide.hide(tracked)
+def test_our_work_on_the_index_leaves_its_time(tracked: paths.Place) -> None:
+    hide_from_git.hide(tracked)
     settled(tracked)
     before = os.stat(tracked.common + "/index")
 
-    assert hide.ready(tracked, resize=True)
-    assert hide.sync(tracked)
+    assert hide_from_git.ready(tracked, resize=True)
+    assert hide_from_git.sync(tracked)
     after = os.stat(tracked.common + "/index")
     assert before.st_mtime_ns == after.st_mtime_ns
     assert before.st_ctime_ns != after.st_ctime_ns
 
 
 @pytest.mark.parametrize("resize", [True, False])
-def test_nothing_is_ready_while_git_holds_the_index(tracked: places.Place, resize: bool) -> None:
-    hide.hide(tracked)
+def test_nothing_is_ready_while_git_holds_the_index(tracked: paths.Place, resize: bool) -> None:
+    hide_from_git.hide(tracked)
     settled(tracked)
-    assert hide.ready(tracked, resize)
+    assert hide_from_git.ready(tracked, resize)
     Path(tracked.common, "index.lock").write_text("")
 
-    assert not hide.ready(tracked, resize)
+    assert not hide_from_git.ready(tracked, resize)
 
 
-def test_an_index_that_changed_meanwhile_is_left_alone(tracked: places.Place) -> None:
+def test_an_index_that_changed_meanwhile_is_left_alone(tracked: paths.Place) -> None:
     copied = git_files.copy_index(tracked)
     assert copied is not None
     (Path(tracked.root) / "new").write_text("")
@@ -288,55 +289,55 @@ def test_an_index_that_changed_meanwhile_is_left_alone(tracked: places.Place) ->
     ],
     ids=" ".join,
 )
-def test_every_kind_of_index(tracked: places.Place, options: list[str]) -> None:
+def test_every_kind_of_index(tracked: paths.Place, options: list[str]) -> None:
     for option in options:
         git(tracked.root, "config", *option.split("="))
     git(tracked.root, "update-index", "--force-write-index")
     status(tracked)
-    hide.hide(tracked)
+    hide_from_git.hide(tracked)
     append(tracked, LOCAL)
     (Path(tracked.root) / "staged").write_text("")
     git(tracked.root, "add", "staged")
 
-    assert hide.sync(tracked, hurried=True)
+    assert hide_from_git.sync(tracked, hurried=True)
     assert status(tracked) == "A  staged\n"
     assert git(tracked.root, "fsck") == ""
     (Path(tracked.root) / "untracked").write_text("")
     assert status(tracked) == "A  staged\n?? untracked\n"
 
 
-def test_beside_an_fsmonitor(tracked: places.Place, tmp_path: Path) -> None:
+def test_beside_an_fsmonitor(tracked: paths.Place, tmp_path: Path) -> None:
     hook = tmp_path / "monitor"
     hook.write_text("#!/bin/sh\nprintf 'token\\0CLAUDE.md\\0file.txt\\0'\n")
     hook.chmod(0o755)
     git(tracked.root, "config", "core.fsmonitor", str(hook))
     git(tracked.root, "update-index", "--fsmonitor")
-    hide.hide(tracked)
+    hide_from_git.hide(tracked)
     append(tracked, LOCAL)
 
-    assert hide.sync(tracked, hurried=True)
+    assert hide_from_git.sync(tracked, hurried=True)
     assert status(tracked) == ""
 
 
 def test_with_sha256(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--object-format=sha256", "repo")
-    place = places.find(str(tmp_path / "repo"))
-    exclude.add(place)
+    place = paths.find(str(tmp_path / "repo"))
+    git_exclude.add(place)
     commit(place, "# Mine\n")
-    hidden = hide.hide(place)
+    hidden = hide_from_git.hide(place)
     append(place, LOCAL)
 
     assert hidden.yes
-    assert hide.sync(place, hurried=True)
+    assert hide_from_git.sync(place, hurried=True)
     assert status(place) == ""
 
 
-def test_the_hooks_of_the_user_are_not_run_for_a_copy(tracked: places.Place, tmp_path: Path) -> None:
+def test_the_hooks_of_the_user_are_not_run_for_a_copy(tracked: paths.Place, tmp_path: Path) -> None:
     hook = Path(tracked.common, "hooks/post-index-change")
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(f"#!/bin/sh\necho ran >> {tmp_path}/ran\n")
     hook.chmod(0o755)
-    hide.sync(tracked, hurried=True)
+    hide_from_git.sync(tracked, hurried=True)
 
     assert not (tmp_path / "ran").exists()
 
@@ -345,14 +346,14 @@ def test_the_hooks_of_the_user_are_not_run_for_a_copy(tracked: places.Place, tmp
     "attribute", ["filter=lfs", "filter=git-crypt", "-filter", "working-tree-encoding=UTF-16", "ident"]
 )
 @pytest.mark.parametrize("home", [".gitattributes", ".git/info/attributes", "global"])
-def test_another_filter_is_respected(tracked: places.Place, tmp_path: Path, attribute: str, home: str) -> None:
+def test_another_filter_is_respected(tracked: paths.Place, tmp_path: Path, attribute: str, home: str) -> None:
     path = tmp_path / "attributes" if home == "global" else Path(tracked.root, home)
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"*.md {attribute}\n")
     if home == "global":
         git(tracked.root, "config", "core.attributesFile", str(path))
     before = files(tracked)
-    hidden = hide.hide(tracked)
+    hidden = hide_from_git.hide(tracked)
 
     assert not hidden.yes
     assert attribute.partition("=")[0].strip("-") in hidden.why
@@ -362,133 +363,133 @@ def test_another_filter_is_respected(tracked: places.Place, tmp_path: Path, attr
 @pytest.mark.parametrize(
     ("flag", "words"), [("--skip-worktree", "skip-worktree"), ("--assume-unchanged", "assume-unchanged")]
 )
-def test_flags_of_the_index_are_respected(tracked: places.Place, flag: str, words: str) -> None:
+def test_flags_of_the_index_are_respected(tracked: paths.Place, flag: str, words: str) -> None:
     git(tracked.root, "update-index", flag, "CLAUDE.md")
-    hidden = hide.hide(tracked)
-    hide.sync(tracked, hurried=True)
+    hidden = hide_from_git.hide(tracked)
+    hide_from_git.sync(tracked, hurried=True)
 
     assert words in hidden.why
-    assert git_index.entries(tracked.root, "CLAUDE.md")[0].tag in "Sh"
+    assert index.entries(tracked.root, "CLAUDE.md")[0].tag in "Sh"
 
 
-def test_a_sparse_checkout_without_the_file(tracked: places.Place) -> None:
+def test_a_sparse_checkout_without_the_file(tracked: paths.Place) -> None:
     git(tracked.root, "sparse-checkout", "set", "--no-cone", "file.txt")
 
-    assert "sparse" in hide.hide(tracked).why
+    assert "sparse" in hide_from_git.hide(tracked).why
 
 
-def test_a_node_that_is_committed_already(repo: places.Place) -> None:
+def test_a_node_that_is_committed_already(repo: paths.Place) -> None:
     commit(repo, f"<ittybitty>\n{NODE}</ittybitty>\n")
     before = files(repo)
-    hidden = hide.hide(repo)
+    hidden = hide_from_git.hide(repo)
 
     assert "already has CLAUDE.md with a status node" in hidden.why
     assert files(repo) == before
 
 
-def test_an_example_with_our_marks_in_a_fence_is_not_swallowed(repo: places.Place) -> None:
+def test_an_example_with_our_marks_in_a_fence_is_not_swallowed(repo: paths.Place) -> None:
     commit(repo, f"```\n{LOCAL}```\n")
     before = files(repo)
-    hidden = hide.hide(repo)
+    hidden = hide_from_git.hide(repo)
 
     assert not hidden.yes
     assert files(repo) == before
     assert status(repo).strip() in ("", "?? .ittybitty/")
 
 
-def test_a_malformed_file_is_not_hidden(repo: places.Place) -> None:
+def test_a_malformed_file_is_not_hidden(repo: paths.Place) -> None:
     commit(repo, PUBLIC + PUBLIC)
 
-    assert "line 4" in hide.hide(repo).why
+    assert "line 4" in hide_from_git.hide(repo).why
 
 
-def test_a_foreign_filter_of_our_name(tracked: places.Place) -> None:
+def test_a_foreign_filter_of_our_name(tracked: paths.Place) -> None:
     git(tracked.root, "config", "filter.ittybitty.smudge", "cat")
     before = files(tracked)
 
-    assert "not ours" in hide.hide(tracked).why
+    assert "not ours" in hide_from_git.hide(tracked).why
     assert files(tracked) == before
 
 
-def test_the_filter_of_an_older_ib_is_replaced(tracked: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_filter_of_an_older_ib_is_replaced(tracked: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files(tracked)
-    monkeypatch.setattr(filtering, "CLEAN", "cat # older")
-    monkeypatch.setattr(filtering, "section", lambda: '[filter "ittybitty"]\n\tclean = "cat # older"')
-    monkeypatch.setattr(hide, "disproof", lambda *_: "")
-    hide.hide(tracked)
+    monkeypatch.setattr(git_filter, "CLEAN", "cat # older")
+    monkeypatch.setattr(git_filter, "section", lambda: '[filter "ittybitty"]\n\tclean = "cat # older"')
+    monkeypatch.setattr(hide_from_git, "disproof", lambda *_: "")
+    hide_from_git.hide(tracked)
     monkeypatch.undo()
 
-    assert hide.hide(tracked).yes
-    assert hide.settings(tracked) == filtering.wanted()
-    hide.unhide(tracked)
+    assert hide_from_git.hide(tracked).yes
+    assert hide_from_git.settings(tracked) == git_filter.wanted()
+    hide_from_git.unhide(tracked)
     assert files(tracked) == before
 
 
-def test_without_sed(tracked: places.Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_sed(tracked: paths.Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import shutil
 
     (tmp_path / "git").symlink_to(shutil.which("git") or "")
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    assert "no sed" in hide.hide(tracked).why
+    assert "no sed" in hide_from_git.hide(tracked).why
 
 
 def test_a_filter_that_does_not_work_is_taken_back(
-    tracked: places.Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tracked: paths.Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sed").write_text("#!/bin/sh\nexec cat\n")
     (tmp_path / "sed").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     before = files(tracked)
-    hidden = hide.hide(tracked)
+    hidden = hide_from_git.hide(tracked)
 
     assert "does not give the text back" in hidden.why
     assert files(tracked) == before
 
 
-def test_a_file_that_ib_made_is_kept_out_until_it_has_text_of_the_user(repo: places.Place) -> None:
-    exclude.add(repo)
+def test_a_file_that_ib_made_is_kept_out_until_it_has_text_of_the_user(repo: paths.Place) -> None:
+    git_exclude.add(repo)
     before = files(repo)
     made_by_ib(repo)
-    hidden = hide.hide(repo)
+    hidden = hide_from_git.hide(repo)
 
     assert (hidden.yes, hidden.local, "info/exclude" in hidden.why) == (True, True, True)
     assert status(repo) == ""
-    assert not hide.show_text(repo)
+    assert not hide_from_git.show_text(repo)
     append(repo, "# Mine\n")
-    assert hide.show_text(repo)
+    assert hide_from_git.show_text(repo)
     assert status(repo) == "?? CLAUDE.md\n"
     assert files(repo)["info/exclude"] == before["info/exclude"]
-    assert not hide.show_text(repo)
+    assert not hide_from_git.show_text(repo)
     git(repo.root, "add", "-A")
     assert git(repo.root, "show", ":CLAUDE.md") == "# Mine\n"
 
 
-def test_a_file_that_ib_made_and_the_user_added_is_shown(repo: places.Place) -> None:
-    exclude.add(repo)
+def test_a_file_that_ib_made_and_the_user_added_is_shown(repo: paths.Place) -> None:
+    git_exclude.add(repo)
     before = files(repo)
     made_by_ib(repo)
-    hide.hide(repo)
+    hide_from_git.hide(repo)
     git(repo.root, "add", "-f", "CLAUDE.md")
 
-    assert hide.hide(repo) == hide.Hidden(True, "", True, "CLAUDE.md")
+    assert hide_from_git.hide(repo) == hide_from_git.Hidden(True, "", True, "CLAUDE.md")
     assert files(repo)["info/exclude"] == before["info/exclude"]
 
 
 @pytest.mark.parametrize("text", ["# Mine\n", ""])
 @pytest.mark.parametrize("was_tracked", [True, False])
-def test_an_untracked_file_of_the_user_stays_visible(repo: places.Place, text: str, was_tracked: bool) -> None:
-    exclude.add(repo)
+def test_an_untracked_file_of_the_user_stays_visible(repo: paths.Place, text: str, was_tracked: bool) -> None:
+    git_exclude.add(repo)
     if was_tracked:
         commit(repo, text)
         git(repo.root, "rm", "-q", "--cached", "CLAUDE.md")
         git(repo.root, "commit", "-q", "-m", "no longer tracked")
     memory(repo).write_text(text)
-    touched.noted_first(repo, touched.CLAUDE_MD, str(memory(repo)), "<ittybitty>", text.encode())
+    originals.noted_first(repo, originals.CLAUDE_MD, str(memory(repo)), "<ittybitty>", text.encode())
     append(repo, LOCAL)
-    hidden = hide.hide(repo)
+    hidden = hide_from_git.hide(repo)
 
-    assert hidden == hide.Hidden(True, "", True, "CLAUDE.md")
+    assert hidden == hide_from_git.Hidden(True, "", True, "CLAUDE.md")
     assert status(repo) == "?? CLAUDE.md\n"
     git(repo.root, "add", "CLAUDE.md")
     git(repo.root, "commit", "-q", "-m", "mine")
@@ -497,64 +498,64 @@ def test_an_untracked_file_of_the_user_stays_visible(repo: places.Place, text: s
     assert status(repo) == ""
 
 
-def test_text_that_an_older_ib_kept_out_is_shown_even_where_no_filter_can_be(repo: places.Place) -> None:
-    exclude.add(repo)
+def test_text_that_an_older_ib_kept_out_is_shown_even_where_no_filter_can_be(repo: paths.Place) -> None:
+    git_exclude.add(repo)
     before = files(repo)
     memory(repo).write_text("# Mine\n" + LOCAL)
-    exclude.add_file(repo, "/CLAUDE.md")
+    git_exclude.add_file(repo, "/CLAUDE.md")
     Path(repo.root, ".gitattributes").write_text("CLAUDE.md ident\n")
 
-    assert not hide.hide(repo).yes
+    assert not hide_from_git.hide(repo).yes
     assert files(repo) == before
     assert "?? CLAUDE.md\n" in status(repo)
 
 
 @pytest.mark.parametrize("tracked_link", [True, False])
-def test_a_link_binds_what_it_points_to(repo: places.Place, tracked_link: bool) -> None:
-    exclude.add(repo)
+def test_a_link_binds_what_it_points_to(repo: paths.Place, tracked_link: bool) -> None:
+    git_exclude.add(repo)
     if tracked_link:
         memory(repo).symlink_to("AGENTS.md")
     commit(repo, "# Mine\n", "AGENTS.md")
     if not tracked_link:
         memory(repo).symlink_to("AGENTS.md")
     before = status(repo)
-    hidden = hide.hide(repo)
+    hidden = hide_from_git.hide(repo)
     append(repo, LOCAL)
 
     assert (hidden.yes, hidden.path) == (True, "AGENTS.md")
-    assert hide.sync(repo, hurried=True)
+    assert hide_from_git.sync(repo, hurried=True)
     assert status(repo) == before
 
 
-def test_a_link_out_of_the_checkout(tracked: places.Place, tmp_path: Path) -> None:
+def test_a_link_out_of_the_checkout(tracked: paths.Place, tmp_path: Path) -> None:
     memory(tracked).unlink()
     (tmp_path / "shared.md").write_text("# Shared\n")
     memory(tracked).symlink_to("../shared.md")
 
-    assert hide.hide(tracked).yes
-    assert hide.settings(tracked) == {}
+    assert hide_from_git.hide(tracked).yes
+    assert hide_from_git.settings(tracked) == {}
     git(tmp_path, "init", "-q")
-    assert "another repository" in hide.hide(tracked).why
+    assert "another repository" in hide_from_git.hide(tracked).why
 
 
-def test_paths_with_odd_names(repo: places.Place) -> None:
-    exclude.add(repo)
+def test_paths_with_odd_names(repo: paths.Place) -> None:
+    git_exclude.add(repo)
     memory(repo).symlink_to('do"cs [x]*/über mich?.md')
     folder = Path(repo.root, 'do"cs [x]*')
     folder.mkdir()
     (folder / "über mich?.md").write_text("# Mine\n")
-    hidden = hide.hide(repo)
+    hidden = hide_from_git.hide(repo)
 
     assert hidden.yes
     git(repo.root, "add", "--", hidden.path)
     git(repo.root, "commit", "-q", "-m", "odd")
     append(repo, LOCAL)
-    assert hide.sync(repo, hurried=True)
+    assert hide_from_git.sync(repo, hurried=True)
     assert status(repo) == "?? CLAUDE.md\n"
 
 
 @pytest.mark.parametrize("kind", ["worktree", "submodule", "separate", "bare"])
-def test_git_directories_elsewhere(tracked: places.Place, tmp_path: Path, kind: str) -> None:
+def test_git_directories_elsewhere(tracked: paths.Place, tmp_path: Path, kind: str) -> None:
     root = tmp_path / "checkout"
     if kind == "worktree":
         git(tracked.root, "worktree", "add", "-q", str(root))
@@ -567,79 +568,79 @@ def test_git_directories_elsewhere(tracked: places.Place, tmp_path: Path, kind: 
     else:
         git(tmp_path, "clone", "-q", "--bare", tracked.root, str(root / "x.git"))
         root /= "x.git"
-    place = places.find(str(root))
-    exclude.add(place)
+    place = paths.find(str(root))
+    git_exclude.add(place)
     before = files(place)
-    hidden = hide.hide(place)
+    hidden = hide_from_git.hide(place)
 
     assert hidden.yes
     if kind == "bare":
         assert files(place) == before
         return
     append(place, LOCAL)
-    assert hide.sync(place, hurried=True)
+    assert hide_from_git.sync(place, hurried=True)
     assert status(place) == ""
     memory(place).write_text("# Mine\n")
-    hide.unhide(place)
+    hide_from_git.unhide(place)
     assert status(place) == ""
     assert files(place) == before
 
 
 @pytest.mark.parametrize("config", [b"", b"[core]", b"[core]\r\n\tbare = false\r\n", b"[core]\n\tbare = false\n# end"])
-def test_every_touched_file_gets_its_bytes_back(tracked: places.Place, config: bytes) -> None:
+def test_every_touched_file_gets_its_bytes_back(tracked: paths.Place, config: bytes) -> None:
     Path(tracked.common, "config").write_bytes(config)
     Path(tracked.common, "info/attributes").write_bytes(b"*.png binary")
     before = files(tracked)
-    hide.hide(tracked)
+    hide_from_git.hide(tracked)
     append(tracked, LOCAL)
-    hide.sync(tracked, hurried=True)
+    hide_from_git.sync(tracked, hurried=True)
     assert files(tracked) != before
     memory(tracked).write_text("# Mine\n")
-    noted = hide.unhide(tracked)
+    noted = hide_from_git.unhide(tracked)
 
     assert status(tracked) == ""
     assert files(tracked) == before
-    assert [touched.differs(one) for one in noted] == ["", ""]
+    assert [originals.differs(one) for one in noted] == ["", ""]
 
 
-def test_what_others_set_meanwhile_stays(tracked: places.Place) -> None:
-    hide.hide(tracked)
+def test_what_others_set_meanwhile_stays(tracked: paths.Place) -> None:
+    hide_from_git.hide(tracked)
     git(tracked.root, "config", "user.nickname", "me")
     git(tracked.root, "config", "filter.ittybitty.smudge", "cat")
-    hide.unhide(tracked)
+    hide_from_git.unhide(tracked)
 
     assert git(tracked.root, "config", "--get", "user.nickname") == "me\n"
-    assert hide.settings(tracked) == {"filter.ittybitty.smudge": "cat"}
+    assert hide_from_git.settings(tracked) == {"filter.ittybitty.smudge": "cat"}
 
 
-def test_a_lock_that_a_dead_one_of_us_left_is_taken(tracked: places.Place) -> None:
+def test_a_lock_that_a_dead_one_of_us_left_is_taken(tracked: paths.Place) -> None:
     Path(tracked.common, "config.lock").write_bytes(git_lock.MARK + b"1\n")
     Path(tracked.common, "index.lock").write_bytes(git_lock.MARK + b"1\n")
 
-    assert hide.hide(tracked).yes
+    assert hide_from_git.hide(tracked).yes
     assert not list(Path(tracked.common).glob("*.lock"))
 
 
-def test_a_foreign_lock_is_named_and_left(tracked: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_foreign_lock_is_named_and_left(tracked: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_lock, "PATIENCE", 0)
     lock = Path(tracked.common, "config.lock")
     lock.write_text("git's own")
     before = files(tracked)
 
-    assert str(lock) in hide.hide(tracked).why
+    assert str(lock) in hide_from_git.hide(tracked).why
     assert lock.read_text() == "git's own"
     assert files(tracked) == before
 
 
-VERBS: dict[str, Callable[[places.Place], object]] = {
-    "hide": hide.hide,
-    "unhide": hide.unhide,
-    "ready": lambda place: hide.ready(place, True, hurried=True),
-    "sync": lambda place: hide.sync(place, hurried=True),
+VERBS: dict[str, Callable[[paths.Place], object]] = {
+    "hide": hide_from_git.hide,
+    "unhide": hide_from_git.unhide,
+    "ready": lambda place: hide_from_git.ready(place, True, hurried=True),
+    "sync": lambda place: hide_from_git.sync(place, hurried=True),
 }
 
 
-def killed(verb: str, place: places.Place, at: int) -> bool:
+def killed(verb: str, place: paths.Place, at: int) -> bool:
     """Run it in a process that dies at the n-th file operation; False when it had fewer."""
 
     def act() -> None:
@@ -653,20 +654,20 @@ def killed(verb: str, place: places.Place, at: int) -> bool:
 
 @pytest.mark.sweep
 @pytest.mark.timeout(300)
-def test_killed_anywhere_the_next_one_mends(tracked: places.Place) -> None:
+def test_killed_anywhere_the_next_one_mends(tracked: paths.Place) -> None:
     before, index = files(tracked), git(tracked.root, "ls-files", "-s")
     sweep = Sweep(every=10)
     for count in sweep:
         sweep.tell(killed("hide", tracked, count))
-        assert hide.hide(tracked).yes, count
+        assert hide_from_git.hide(tracked).yes, count
         text = (files(tracked)["config"] or b"") + (files(tracked)["info/attributes"] or b"")
         assert text.count(b"clean =") == text.count(b"filter=ittybitty") == 1, count
         killed("ready", tracked, count)
         killed("sync", tracked, count)
-        hide.recover(tracked)
+        hide_from_git.recover(tracked)
         assert git(tracked.root, "ls-files", "-s") == index, count
         killed("unhide", tracked, count)
-        hide.unhide(tracked)
+        hide_from_git.unhide(tracked)
         assert files(tracked) == before, count
         assert not [leaf for leaf in os.listdir(tracked.common) if "lock" in leaf or "ib-" in leaf], count
 
@@ -675,16 +676,16 @@ def test_killed_anywhere_the_next_one_mends(tracked: places.Place) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EACCES])
-def test_a_disk_that_refuses_leaves_a_reason(tracked: places.Place, faults, error: int) -> None:
+def test_a_disk_that_refuses_leaves_a_reason(tracked: paths.Place, faults, error: int) -> None:
     before, sweep = files(tracked), Sweep(every=6)
     for count in sweep:
         faults.arm(count, error)
         try:
-            hidden = hide.hide(tracked)
+            hidden = hide_from_git.hide(tracked)
         except OSError:
             hidden = None
         faults.disarm()
-        hide.unhide(tracked)
+        hide_from_git.unhide(tracked)
         assert files(tracked) == before, count
         sweep.tell(faults.seen >= count)
         if faults.seen < count:
@@ -692,22 +693,22 @@ def test_a_disk_that_refuses_leaves_a_reason(tracked: places.Place, faults, erro
             assert hidden.yes
 
 
-def levels(place: places.Place) -> list[tuple[str, str]]:
-    return [(finding.level, finding.text) for finding in hide.judge(place)]
+def levels(place: paths.Place) -> list[tuple[str, str]]:
+    return [(finding.level, finding.text) for finding in hide_from_git.judge(place)]
 
 
-def test_the_doctor_proves_or_explains(tracked: places.Place) -> None:
+def test_the_doctor_proves_or_explains(tracked: paths.Place) -> None:
     assert levels(tracked) == [("ok", f"there is nothing of ib in {memory(tracked)}")]
     append(tracked, LOCAL)
     assert [level for level, _ in levels(tracked)] == ["warn"]
-    hide.hide(tracked)
+    hide_from_git.hide(tracked)
     assert [level for level, _ in levels(tracked)] == ["note", "ok"]
-    hide.sync(tracked, hurried=True)
-    assert levels(tracked) == [("ok", hide.PROVEN)]
+    hide_from_git.sync(tracked, hurried=True)
+    assert levels(tracked) == [("ok", hide_from_git.PROVEN)]
 
 
-def test_the_doctor_names_what_is_in_the_way(tracked: places.Place) -> None:
-    hide.hide(tracked)
+def test_the_doctor_names_what_is_in_the_way(tracked: paths.Place) -> None:
+    hide_from_git.hide(tracked)
     append(tracked, LOCAL)
     Path(tracked.root, ".gitattributes").write_text("CLAUDE.md ident\n")
     assert "ident" in levels(tracked)[0][1]
@@ -716,8 +717,8 @@ def test_the_doctor_names_what_is_in_the_way(tracked: places.Place) -> None:
     assert "switches filters off" in levels(tracked)[0][1]
 
 
-def test_the_doctor_sees_a_block_that_came_with_a_pull(tracked: places.Place) -> None:
-    hide.hide(tracked)
+def test_the_doctor_sees_a_block_that_came_with_a_pull(tracked: paths.Place) -> None:
+    hide_from_git.hide(tracked)
     commit(tracked, "# Mine\n" + PUBLIC)
     memory(tracked).write_text("# Mine\n" + LOCAL)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.agents import kill
 from ibstatus.errors import IbError
-from ibstatus.ops import kill
-from ibstatus.rules import identity, removal_text
-from ibstatus.store import agents, home, operations, places
+from ibstatus.project import agents, home, identity, operations, paths
+from ibstatus.project.rules import counts
 from tests.conftest import git, run_ib
 
 pytestmark = pytest.mark.usefixtures("tmux")
@@ -21,7 +21,7 @@ def silent(text: str) -> None:
     pass
 
 
-def test_commits_that_another_branch_has_are_no_loss(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_commits_that_another_branch_has_are_no_loss(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     git(agent(repo, "foo"), "commit", "-q", "--allow-empty", "-m", "one")
     assert kill.losses(repo, ["foo"])[0].commits == 1
@@ -35,7 +35,7 @@ def test_commits_that_another_branch_has_are_no_loss(repo: places.Place, agent: 
     assert kill.losses(repo, ["foo", "bar"])[0].commits == 1, "both branches would go"
 
 
-def test_the_order_of_a_tree(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_the_order_of_a_tree(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     for name, manager in (("a", None), ("b", "a"), ("c", "b"), ("d", "a")):
         agent(repo, name, manager)
@@ -44,7 +44,7 @@ def test_the_order_of_a_tree(repo: places.Place, agent: Callable[..., Path]) -> 
     assert kill.plan(repo, ME, ["a", "b", "a"], False, silent) == ["a", "b"]
 
 
-def test_who_goes_with_its_manager_is_not_told_of_another_one(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_who_goes_with_its_manager_is_not_told_of_another_one(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     for name, manager in (("a", None), ("b", "a"), ("c", "b")):
         agent(repo, name, manager)
@@ -56,7 +56,7 @@ def test_who_goes_with_its_manager_is_not_told_of_another_one(repo: places.Place
     assert [text for text in said if "Reassigned" in text] == []
 
 
-def test_one_that_is_gone_does_not_keep_the_others(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_one_that_is_gone_does_not_keep_the_others(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     agent(repo, "foo")
 
@@ -72,25 +72,25 @@ def test_one_that_is_gone_does_not_keep_the_others(repo: places.Place, agent: Ca
 @pytest.mark.parametrize(
     ("loss", "text"),
     [
-        (removal_text.Loss("a", [], 0, 0, [], "", False), "a: nothing unsaved"),
-        (removal_text.Loss("a", None, None, 0, [], "", True), "a (running): a worktree that git cannot read"),
+        (counts.Loss("a", [], 0, 0, [], "", False), "a: nothing unsaved"),
+        (counts.Loss("a", None, None, 0, [], "", True), "a (running): a worktree that git cannot read"),
         (
-            removal_text.Loss("a", ["x"], 2, 1, ["b", "c"], "lead", False),
+            counts.Loss("a", ["x"], 2, 1, ["b", "c"], "lead", False),
             "a: 1 uncommitted file (x), 2 commits in no other branch, 1 message that it has not read; "
             "b, c then report to lead",
         ),
         (
-            removal_text.Loss("a", ["1", "2", "3", "4", "\x1b[31m"], 0, 0, [], "", False),
+            counts.Loss("a", ["1", "2", "3", "4", "\x1b[31m"], 0, 0, [], "", False),
             "a: 5 uncommitted files (1, 2, 3, 4, …)",
         ),
     ],
 )
-def test_in_words(loss: removal_text.Loss, text: str) -> None:
-    assert removal_text.line(loss) == text
+def test_in_words(loss: counts.Loss, text: str) -> None:
+    assert counts.line(loss) == text
 
 
 def test_where_tmux_hangs_nothing_is_done(
-    repo: places.Place, agent: Callable[..., Path], tmux: Callable[..., str]
+    repo: paths.Place, agent: Callable[..., Path], tmux: Callable[..., str]
 ) -> None:
     home.enter(repo)
     agent(repo, "foo")
@@ -110,7 +110,7 @@ def test_where_tmux_hangs_nothing_is_done(
 
 
 def test_of_several_every_line_says_whose_it_is(
-    repo: places.Place, agent: Callable[..., Path], tmux: Callable[..., str]
+    repo: paths.Place, agent: Callable[..., Path], tmux: Callable[..., str]
 ) -> None:
     home.enter(repo)
     for name in ("a", "b"):
@@ -123,11 +123,9 @@ def test_of_several_every_line_says_whose_it_is(
     assert all(text.startswith(("a: ", "b: ")) for text in said)
 
 
-def test_an_open_question_is_no_secret(
-    repo: places.Place, agent: Callable[..., Path], tmux: Callable[..., str]
-) -> None:
+def test_an_open_question_is_no_secret(repo: paths.Place, agent: Callable[..., Path], tmux: Callable[..., str]) -> None:
     home.enter(repo)
     agent(repo, "foo")
     assert run_ib("ask", "--from", "foo", "Why?", cwd=repo.root).code == 0
 
-    assert removal_text.line(*kill.losses(repo, ["foo"])) == "foo: 1 open question that nobody answers then"
+    assert counts.line(*kill.losses(repo, ["foo"])) == "foo: 1 open question that nobody answers then"

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.agents import look
 from ibstatus.errors import IbError
-from ibstatus.ops import info, look
-from ibstatus.store import places
+from ibstatus.project import paths
+from ibstatus.state import info
 from tests.conftest import Done, make_agent, run_ib
 from tests.living import Living
 from tests.until import until
@@ -20,17 +21,17 @@ Start = Callable[..., Living]
 
 
 @pytest.fixture
-def start(repo: places.Place, tmux: Callable[..., str], tmp_path: Path) -> Start:
+def start(repo: paths.Place, tmux: Callable[..., str], tmp_path: Path) -> Start:
     return lambda name="w1", script="": Living(repo, tmux, tmp_path / "claude", name, script)
 
 
-def archive(place: places.Place, name: str, text: str) -> None:
+def archive(place: paths.Place, name: str, text: str) -> None:
     folder = Path(place.home, "archive", name)
     folder.mkdir(parents=True)
     (folder / "output.log").write_text(text)
 
 
-def test_a_living_one_shows_its_screen(repo: places.Place, start: Start) -> None:
+def test_a_living_one_shows_its_screen(repo: paths.Place, start: Start) -> None:
     agent = start(script="say hello\nwait\n").idle()
     agent.submit("go")
     agent.until(lambda: "● hello" in look.look(repo, "w", None, False).text)
@@ -42,7 +43,7 @@ def test_a_living_one_shows_its_screen(repo: places.Place, start: Start) -> None
     assert look.look(repo, "w1", 2, False).text == "\n".join(found.text.splitlines()[-2:])
 
 
-def test_more_than_a_screenful_is_the_transcript(repo: places.Place, start: Start) -> None:
+def test_more_than_a_screenful_is_the_transcript(repo: paths.Place, start: Start) -> None:
     agent = start(script="say " + "\\n".join(map(str, range(200))) + "\nwait\n").idle()
     agent.submit("go")
     agent.until(lambda: "● WAITING" in look.look(repo, "w1", None, True).text)
@@ -55,7 +56,7 @@ def test_more_than_a_screenful_is_the_transcript(repo: places.Place, start: Star
     assert look.look(repo, "w1", 1, False, look.TRANSCRIPT).source == look.TRANSCRIPT
 
 
-def test_one_that_has_ended_shows_its_transcript(repo: places.Place, start: Start) -> None:
+def test_one_that_has_ended_shows_its_transcript(repo: paths.Place, start: Start) -> None:
     agent = start(script="say hello\nwait\n").idle()
     agent.submit("go")
     agent.until(lambda: "● WAITING" in look.look(repo, "w1", 500, False).text)
@@ -67,7 +68,7 @@ def test_one_that_has_ended_shows_its_transcript(repo: places.Place, start: Star
         look.look(repo, "w1", None, False, look.SCREEN)
 
 
-def test_one_that_is_gone_shows_its_newest_archive(repo: places.Place, ib: Callable[..., Done]) -> None:
+def test_one_that_is_gone_shows_its_newest_archive(repo: paths.Place, ib: Callable[..., Done]) -> None:
     archive(repo, "20260101-000000-w1", "old\n")
     archive(repo, "20260102-000000-w1", "a\nb\x1b[2J\n\n\n")
     archive(repo, "20260103-000000-w1-more", "other\n")
@@ -81,7 +82,7 @@ def test_one_that_is_gone_shows_its_newest_archive(repo: places.Place, ib: Calla
     assert ib("look", "w1", "--json").json()["source"] == "archive"
 
 
-def test_nothing_to_show(repo: places.Place, ib: Callable[..., Done], agent: Callable[..., Path]) -> None:
+def test_nothing_to_show(repo: paths.Place, ib: Callable[..., Done], agent: Callable[..., Path]) -> None:
     agent(repo, "w1")
 
     done = ib("look", "w1", env={"CLAUDE_CONFIG_DIR": "/nowhere"})
@@ -93,7 +94,7 @@ def test_nothing_to_show(repo: places.Place, ib: Callable[..., Done], agent: Cal
     assert ib("look", "w1", "--follow", "--screen").code == 2
 
 
-def test_follow_ends_when_the_agent_does(repo: places.Place, start: Start) -> None:
+def test_follow_ends_when_the_agent_does(repo: paths.Place, start: Start) -> None:
     agent = start(script="say hello\nwait\nsay again\nwait\n").idle()
     argv = [sys.executable, "-m", "ibstatus", "look", "w1", "--follow"]
     with subprocess.Popen(argv, cwd=repo.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -110,7 +111,7 @@ def test_follow_ends_when_the_agent_does(repo: places.Place, start: Start) -> No
         assert process.returncode == 0
 
 
-def test_follow_until_ctrl_c(repo: places.Place, start: Start) -> None:
+def test_follow_until_ctrl_c(repo: paths.Place, start: Start) -> None:
     agent = start(script="say hello\nwait\n").idle()
     argv = [sys.executable, "-m", "ibstatus", "look", "w1", "--follow", "--json"]
     with subprocess.Popen(argv, cwd=repo.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -123,7 +124,7 @@ def test_follow_until_ctrl_c(repo: places.Place, start: Start) -> None:
         assert (line["id"], line["text"].split("\n")[0], err.strip()) == ("w1", "❯ go", "")
 
 
-def test_info_tells_what_is_written_and_what_is(repo: places.Place, start: Start, ib: Callable[..., Done]) -> None:
+def test_info_tells_what_is_written_and_what_is(repo: paths.Place, start: Start, ib: Callable[..., Done]) -> None:
     agent = start().idle()
     assert ib("send", "w1", "mail").code == 0
     found = info.info(repo, "w1")
@@ -139,7 +140,7 @@ def test_info_tells_what_is_written_and_what_is(repo: places.Place, start: Start
     assert ib("info", "w1", "--json").json()["prompt"] == "task of w1"
 
 
-def test_info_of_a_broken_one(repo: places.Place, ib: Callable[..., Done], tmux: object) -> None:
+def test_info_of_a_broken_one(repo: paths.Place, ib: Callable[..., Done], tmux: object) -> None:
     make_agent(repo, "w1")
     Path(repo.agent_dir("w1"), "meta.json").write_text("{broken")
 
@@ -147,7 +148,7 @@ def test_info_of_a_broken_one(repo: places.Place, ib: Callable[..., Done], tmux:
     assert ib("info", "w2").code == 1
 
 
-def test_attach_needs_a_terminal_and_a_session(repo: places.Place, start: Start, ib: Callable[..., Done]) -> None:
+def test_attach_needs_a_terminal_and_a_session(repo: paths.Place, start: Start, ib: Callable[..., Done]) -> None:
     start().idle()
     done = ib("attach", "w1")
 
@@ -156,7 +157,7 @@ def test_attach_needs_a_terminal_and_a_session(repo: places.Place, start: Start,
     assert "Hint: ib look w1 --follow" in done.err
 
 
-def test_attach_shows_the_agent_and_leaves_it_as_it_is(repo: places.Place, start: Start) -> None:
+def test_attach_shows_the_agent_and_leaves_it_as_it_is(repo: paths.Place, start: Start) -> None:
     agent = start(script="say hello\nwait\n").idle()
     inner = f"cd '{repo.root}' && {sys.executable} -m ibstatus attach w1 --read-only"
     agent.tmux("new-session", "-d", "-s", "outer", "-x", "100", "-y", "30", inner)
@@ -170,7 +171,7 @@ def test_attach_shows_the_agent_and_leaves_it_as_it_is(repo: places.Place, start
     agent.idle()  # drawn anew, for another size
 
 
-def test_attach_to_one_that_has_ended(repo: places.Place, start: Start) -> None:
+def test_attach_to_one_that_has_ended(repo: paths.Place, start: Start) -> None:
     agent = start().idle()
     agent.tmux("new-session", "-d", "-s", "keep", "-x", "100", "-y", "30")
     agent.end()

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_checkouts, git_refs
 from ibstatus.errors import IbError
-from ibstatus.ops import forecast, merge, merge_step
-from ibstatus.rules import identity
-from ibstatus.store import agents, meta, places
+from ibstatus.merge import merge, move_branch, preview
+from ibstatus.project import agent_meta, agents, identity, paths
+from ibstatus.system.git import checkouts, refs
 from tests.conftest import git, make_repo
 from tests.gitwork import commit, parents, state, subjects, tip
 
@@ -24,7 +23,7 @@ def manager(name: str) -> identity.Caller:
 
 
 def merged(
-    place: places.Place, agent: str = "w", into: str = "", caller: identity.Caller = USER, test: str = "", cwd: str = ""
+    place: paths.Place, agent: str = "w", into: str = "", caller: identity.Caller = USER, test: str = "", cwd: str = ""
 ) -> list[str]:
     """What was said meanwhile, what is shown before the question first."""
     said: list[str] = []
@@ -38,7 +37,7 @@ def merged(
     return said
 
 
-def test_a_users_merge_keeps_the_branch_point_and_brings_the_checkout_along(repo: places.Place, agent: Agent) -> None:
+def test_a_users_merge_keeps_the_branch_point_and_brings_the_checkout_along(repo: paths.Place, agent: Agent) -> None:
     work = commit(agent(repo, "w"), "new.txt", "new\n")
     before = tip(repo.root)
 
@@ -54,7 +53,7 @@ def test_a_users_merge_keeps_the_branch_point_and_brings_the_checkout_along(repo
     assert git(repo.root, "branch", "--list", "agent/w") == ""
 
 
-def test_a_managers_merge_is_a_fast_forward_where_it_can_be(repo: places.Place, agent: Agent) -> None:
+def test_a_managers_merge_is_a_fast_forward_where_it_can_be(repo: paths.Place, agent: Agent) -> None:
     lead, worker = agent(repo, "lead"), agent(repo, "w", "lead")
     work = commit(worker, "new.txt", "new\n")
     main = tip(repo.root)
@@ -67,7 +66,7 @@ def test_a_managers_merge_is_a_fast_forward_where_it_can_be(repo: places.Place, 
 
 
 def test_a_managers_merge_is_a_line_even_when_both_have_gone_on(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lead, worker = agent(repo, "lead"), agent(repo, "w", "lead")
     mine = commit(lead, "lead.txt", "lead\n")
@@ -95,7 +94,7 @@ def test_a_managers_merge_is_a_line_even_when_both_have_gone_on(
     assert {path.name for path in lead.glob("*.txt")} == {"file.txt", "lead.txt", "a.txt", "b.txt", "side.txt"}
 
 
-def test_what_the_manager_has_already_is_not_carried_over_again(repo: places.Place, agent: Agent) -> None:
+def test_what_the_manager_has_already_is_not_carried_over_again(repo: paths.Place, agent: Agent) -> None:
     lead, worker = agent(repo, "lead"), agent(repo, "w", "lead")
     picked = commit(worker, "a.txt", "a\n")
     commit(worker, "b.txt", "b\n")
@@ -109,7 +108,7 @@ def test_what_the_manager_has_already_is_not_carried_over_again(repo: places.Pla
 
 
 @pytest.mark.parametrize("by", ["user", "lead"])
-def test_a_conflict_names_the_files_and_changes_nothing(repo: places.Place, agent: Agent, by: str) -> None:
+def test_a_conflict_names_the_files_and_changes_nothing(repo: paths.Place, agent: Agent, by: str) -> None:
     lead, worker = agent(repo, "lead"), agent(repo, "w", "lead")
     commit(worker, "file.txt", "theirs\n")
     commit(worker, "odd 'ü'\n.txt", "theirs\n")
@@ -119,7 +118,7 @@ def test_a_conflict_names_the_files_and_changes_nothing(repo: places.Place, agen
     before = state(repo.root), state(lead), state(worker)
     caller, cwd = (USER, repo.root) if by == "user" else (manager("lead"), str(lead))
 
-    with pytest.raises(forecast.Blocked) as blocked:
+    with pytest.raises(preview.Blocked) as blocked:
         merged(repo, caller=caller, cwd=cwd)
 
     assert blocked.value.problem == "conflict"
@@ -148,14 +147,14 @@ DIRT: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("dirt", DIRT)
-def test_a_dirty_checkout_is_left_alone(repo: places.Place, agent: Agent, dirt: str) -> None:
+def test_a_dirty_checkout_is_left_alone(repo: paths.Place, agent: Agent, dirt: str) -> None:
     worker = agent(repo, "w")
     commit(worker, "new.txt", "new\n")
     commit(worker, "file.txt", "theirs\n")
     DIRT[dirt](Path(repo.root))
     before = state(repo.root)
 
-    with pytest.raises(forecast.Blocked) as blocked:
+    with pytest.raises(preview.Blocked) as blocked:
         merged(repo)
 
     assert blocked.value.problem == "dirty-target"
@@ -164,7 +163,7 @@ def test_a_dirty_checkout_is_left_alone(repo: places.Place, agent: Agent, dirt: 
     assert agents.exists(repo, "w")
 
 
-def test_untracked_files_elsewhere_are_in_nobodys_way(repo: places.Place, agent: Agent) -> None:
+def test_untracked_files_elsewhere_are_in_nobodys_way(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "folder/new.txt", "new\n")
     Path(repo.root, "folder").mkdir()
     Path(repo.root, "folder/notes").write_text("mine\n")
@@ -176,7 +175,7 @@ def test_untracked_files_elsewhere_are_in_nobodys_way(repo: places.Place, agent:
 
 
 @pytest.mark.parametrize("dirt", ["changed", "staged", "deleted", "untracked"])
-def test_an_agents_uncommitted_work_stops_the_merge(repo: places.Place, agent: Agent, dirt: str) -> None:
+def test_an_agents_uncommitted_work_stops_the_merge(repo: paths.Place, agent: Agent, dirt: str) -> None:
     worker = agent(repo, "w")
     commit(worker, "new.txt", "new\n")
     if dirt == "untracked":
@@ -186,7 +185,7 @@ def test_an_agents_uncommitted_work_stops_the_merge(repo: places.Place, agent: A
         DIRT[dirt](worker)
     before = state(repo.root)
 
-    with pytest.raises(forecast.Blocked) as blocked:
+    with pytest.raises(preview.Blocked) as blocked:
         merged(repo)
 
     assert blocked.value.problem == "dirty-agent"
@@ -195,13 +194,13 @@ def test_an_agents_uncommitted_work_stops_the_merge(repo: places.Place, agent: A
     assert state(repo.root) == before
 
 
-def test_commits_beside_the_agents_branch_stop_the_merge(repo: places.Place, agent: Agent) -> None:
+def test_commits_beside_the_agents_branch_stop_the_merge(repo: paths.Place, agent: Agent) -> None:
     worker = agent(repo, "w")
     commit(worker, "new.txt", "new\n")
     git(worker, "checkout", "-q", "--detach")
     commit(worker, "astray.txt", "astray\n")
 
-    with pytest.raises(forecast.Blocked, match="commits that are not on agent/w: it is on no branch"):
+    with pytest.raises(preview.Blocked, match="commits that are not on agent/w: it is on no branch"):
         merged(repo)
 
     git(worker, "branch", "-f", "agent/w")
@@ -209,7 +208,7 @@ def test_commits_beside_the_agents_branch_stop_the_merge(repo: places.Place, age
     assert Path(repo.root, "astray.txt").exists()
 
 
-def test_a_rebase_under_way_in_the_agents_worktree_stops_the_merge(repo: places.Place, agent: Agent) -> None:
+def test_a_rebase_under_way_in_the_agents_worktree_stops_the_merge(repo: paths.Place, agent: Agent) -> None:
     worker = agent(repo, "w")
     commit(worker, "file.txt", "theirs\n")
     commit(repo.root, "file.txt", "ours\n")
@@ -217,11 +216,11 @@ def test_a_rebase_under_way_in_the_agents_worktree_stops_the_merge(repo: places.
         git(worker, "rebase", "main")
     git(worker, "checkout", "-f", "HEAD")
 
-    with pytest.raises(forecast.Blocked, match="in the middle of a rebase"):
+    with pytest.raises(preview.Blocked, match="in the middle of a rebase"):
         merged(repo)
 
 
-def test_a_target_in_a_rebase_is_left_alone(repo: places.Place, agent: Agent) -> None:
+def test_a_target_in_a_rebase_is_left_alone(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     git(repo.root, "branch", "other")
     git(repo.root, "checkout", "-q", "other")
@@ -231,11 +230,11 @@ def test_a_target_in_a_rebase_is_left_alone(repo: places.Place, agent: Agent) ->
     with pytest.raises(Exception, match="non-zero"):
         git(repo.root, "rebase", "other")
 
-    with pytest.raises(forecast.Blocked, match="a rebase is under way"):
+    with pytest.raises(preview.Blocked, match="a rebase is under way"):
         merged(repo, into="main")
 
 
-def test_a_detached_head_needs_a_name(repo: places.Place, agent: Agent) -> None:
+def test_a_detached_head_needs_a_name(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     git(repo.root, "checkout", "-q", "--detach")
 
@@ -248,7 +247,7 @@ def test_a_detached_head_needs_a_name(repo: places.Place, agent: Agent) -> None:
     assert not Path(repo.root, "new.txt").exists()
 
 
-def test_an_unborn_branch_has_nothing_to_merge_into(repo: places.Place, agent: Agent) -> None:
+def test_an_unborn_branch_has_nothing_to_merge_into(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     git(repo.root, "checkout", "-q", "--orphan", "fresh")
 
@@ -256,7 +255,7 @@ def test_an_unborn_branch_has_nothing_to_merge_into(repo: places.Place, agent: A
         merged(repo)
 
 
-def test_a_branch_that_is_checked_out_nowhere_moves_by_its_name(repo: places.Place, agent: Agent) -> None:
+def test_a_branch_that_is_checked_out_nowhere_moves_by_its_name(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     git(repo.root, "branch", "release")
     git(repo.root, "tag", "release")
@@ -271,7 +270,7 @@ def test_a_branch_that_is_checked_out_nowhere_moves_by_its_name(repo: places.Pla
 
 
 @pytest.mark.parametrize("name", ["", "nowhere", "main~1", "origin/main", "-f", "v1", "a b", "ma\nin"])
-def test_only_a_local_branch_can_be_a_target(repo: places.Place, agent: Agent, name: str) -> None:
+def test_only_a_local_branch_can_be_a_target(repo: paths.Place, agent: Agent, name: str) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     git(repo.root, "tag", "v1")
     git(repo.root, "update-ref", "refs/remotes/origin/main", "main")
@@ -281,7 +280,7 @@ def test_only_a_local_branch_can_be_a_target(repo: places.Place, agent: Agent, n
         merged(repo, into=name)
 
 
-def test_every_checkout_of_the_target_goes_along(repo: places.Place, agent: Agent, tmp_path: Path) -> None:
+def test_every_checkout_of_the_target_goes_along(repo: paths.Place, agent: Agent, tmp_path: Path) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     second = tmp_path / "a second 'ü'"
     git(repo.root, "worktree", "add", "-q", "--force", str(second), "main")
@@ -293,7 +292,7 @@ def test_every_checkout_of_the_target_goes_along(repo: places.Place, agent: Agen
         assert git(checkout, "status", "--porcelain", "--untracked-files=no") == ""
 
 
-def test_the_checkout_that_one_stands_in_names_the_target(repo: places.Place, agent: Agent, tmp_path: Path) -> None:
+def test_the_checkout_that_one_stands_in_names_the_target(repo: paths.Place, agent: Agent, tmp_path: Path) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     other = tmp_path / "other"
     git(repo.root, "worktree", "add", "-q", "-b", "feature", str(other))
@@ -305,7 +304,7 @@ def test_the_checkout_that_one_stands_in_names_the_target(repo: places.Place, ag
     assert tip(repo.root) == main
 
 
-def test_nothing_to_merge_closes_the_agent_all_the_same(repo: places.Place, agent: Agent) -> None:
+def test_nothing_to_merge_closes_the_agent_all_the_same(repo: paths.Place, agent: Agent) -> None:
     agent(repo, "w")
     before = state(repo.root)[2:]
 
@@ -316,7 +315,7 @@ def test_nothing_to_merge_closes_the_agent_all_the_same(repo: places.Place, agen
     assert not agents.exists(repo, "w")
 
 
-def test_no_is_no(repo: places.Place, agent: Agent) -> None:
+def test_no_is_no(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     before = state(repo.root)
 
@@ -325,13 +324,13 @@ def test_no_is_no(repo: places.Place, agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("mode", ["user", "manager"])
-def test_somebody_commits_in_between(repo: places.Place, agent: Agent, monkeypatch, mode: str) -> None:
+def test_somebody_commits_in_between(repo: paths.Place, agent: Agent, monkeypatch, mode: str) -> None:
     """The branch has moved when it is this merge's turn: all is computed once more, and both works are there."""
     worker = agent(repo, "w", "lead" if mode == "manager" else None)
     target = Path(repo.root) if mode == "user" else agent(repo, "lead")
     commit(worker, "new.txt", "new\n")
     races = iter(["one.txt", "two.txt"])
-    real = merge_step.advance
+    real = move_branch.advance
 
     def race(*args, **kwargs):
         name = next(races, "")
@@ -339,7 +338,7 @@ def test_somebody_commits_in_between(repo: places.Place, agent: Agent, monkeypat
             commit(target, name, "race\n")
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(merge_step, "advance", race)
+    monkeypatch.setattr(move_branch, "advance", race)
 
     said = merged(repo, caller=USER if mode == "user" else manager("lead"), cwd=str(target))
 
@@ -348,15 +347,15 @@ def test_somebody_commits_in_between(repo: places.Place, agent: Agent, monkeypat
     assert git(target, "status", "--porcelain", "--untracked-files=no") == ""
 
 
-def test_a_branch_that_never_stands_still_is_given_up(repo: places.Place, agent: Agent, monkeypatch) -> None:
+def test_a_branch_that_never_stands_still_is_given_up(repo: paths.Place, agent: Agent, monkeypatch) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
-    real, count = merge_step.advance, iter(range(9))
+    real, count = move_branch.advance, iter(range(9))
 
     def race(*args, **kwargs):
         commit(repo.root, f"{next(count)}.txt", "race\n")
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(merge_step, "advance", race)
+    monkeypatch.setattr(move_branch, "advance", race)
 
     with pytest.raises(IbError, match="could not be moved"):
         merged(repo)
@@ -365,10 +364,10 @@ def test_a_branch_that_never_stands_still_is_given_up(repo: places.Place, agent:
     monkeypatch.undo()
 
 
-def test_a_commit_of_the_agent_while_it_is_stopped_is_not_lost(repo: places.Place, agent: Agent, monkeypatch) -> None:
+def test_a_commit_of_the_agent_while_it_is_stopped_is_not_lost(repo: paths.Place, agent: Agent, monkeypatch) -> None:
     worker = agent(repo, "w")
     commit(worker, "new.txt", "new\n")
-    monkeypatch.setattr("ibstatus.ops.stop.stop", lambda *args: commit(worker, "late.txt", "late\n"))
+    monkeypatch.setattr("ibstatus.agents.stop.stop", lambda *args: commit(worker, "late.txt", "late\n"))
     before = tip(repo.root)
 
     with pytest.raises(IbError, match="has committed meanwhile"):
@@ -386,7 +385,7 @@ HOOKS = {
 
 
 @pytest.fixture
-def hooked(repo: places.Place) -> Callable[[str], None]:
+def hooked(repo: paths.Place) -> Callable[[str], None]:
     def install(name: str) -> None:
         folder = Path(repo.common, "odd hooks")
         folder.mkdir()
@@ -397,7 +396,7 @@ def hooked(repo: places.Place) -> Callable[[str], None]:
     return install
 
 
-def test_a_failing_post_merge_hook_does_not_undo_what_stands(repo: places.Place, agent: Agent, hooked) -> None:
+def test_a_failing_post_merge_hook_does_not_undo_what_stands(repo: paths.Place, agent: Agent, hooked) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     hooked("post-merge")
 
@@ -407,7 +406,7 @@ def test_a_failing_post_merge_hook_does_not_undo_what_stands(repo: places.Place,
     assert git(repo.root, "status", "--porcelain", "--untracked-files=no") == ""
 
 
-def test_a_hook_that_refuses_the_move_leaves_the_files_as_they_were(repo: places.Place, agent: Agent, hooked) -> None:
+def test_a_hook_that_refuses_the_move_leaves_the_files_as_they_were(repo: paths.Place, agent: Agent, hooked) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     before = state(repo.root)
     hooked("reference-transaction")
@@ -421,7 +420,7 @@ def test_a_hook_that_refuses_the_move_leaves_the_files_as_they_were(repo: places
     merged(repo)
 
 
-def test_the_users_settings_for_merges_do_not_change_what_is_done(repo: places.Place, agent: Agent) -> None:
+def test_the_users_settings_for_merges_do_not_change_what_is_done(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     for key, value in {
         "merge.ff": "false",
@@ -441,7 +440,7 @@ def test_the_users_settings_for_merges_do_not_change_what_is_done(repo: places.P
 
 
 def test_commits_are_signed_where_the_user_signs_and_a_failing_signature_changes_nothing(
-    repo: places.Place, agent: Agent, tmp_path: Path
+    repo: paths.Place, agent: Agent, tmp_path: Path
 ) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     signer = tmp_path / "signer"
@@ -461,7 +460,7 @@ def test_commits_are_signed_where_the_user_signs_and_a_failing_signature_changes
     assert "gpgsig SIGNED" in git(repo.root, "cat-file", "commit", "HEAD")
 
 
-def test_without_an_identity_git_says_so_and_nothing_is_changed(repo: places.Place, agent: Agent, monkeypatch) -> None:
+def test_without_an_identity_git_says_so_and_nothing_is_changed(repo: paths.Place, agent: Agent, monkeypatch) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     for role in ("AUTHOR", "COMMITTER"):
         for key in ("NAME", "EMAIL"):
@@ -476,7 +475,7 @@ def test_without_an_identity_git_says_so_and_nothing_is_changed(repo: places.Pla
     assert state(repo.root) == before
 
 
-def test_the_test_runs_on_the_merged_work_and_gates_it(repo: places.Place, agent: Agent) -> None:
+def test_the_test_runs_on_the_merged_work_and_gates_it(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     commit(repo.root, "other.txt", "other\n")
     before = state(repo.root)
@@ -494,7 +493,7 @@ def test_the_test_runs_on_the_merged_work_and_gates_it(repo: places.Place, agent
     assert Path(repo.root, "new.txt").exists()
 
 
-def test_who_may_merge_what_into_what(repo: places.Place, agent: Agent) -> None:
+def test_who_may_merge_what_into_what(repo: paths.Place, agent: Agent) -> None:
     lead, other = agent(repo, "lead"), agent(repo, "other")
     commit(agent(repo, "w", "lead"), "new.txt", "new\n")
 
@@ -508,7 +507,7 @@ def test_who_may_merge_what_into_what(repo: places.Place, agent: Agent) -> None:
         merged(repo, into="agent/w")
 
 
-def test_the_agents_of_a_merged_manager_get_the_manager_above(repo: places.Place, agent: Agent) -> None:
+def test_the_agents_of_a_merged_manager_get_the_manager_above(repo: paths.Place, agent: Agent) -> None:
     agent(repo, "top")
     commit(agent(repo, "lead", "top"), "new.txt", "new\n")
     agent(repo, "w", "lead")
@@ -516,10 +515,10 @@ def test_the_agents_of_a_merged_manager_get_the_manager_above(repo: places.Place
     said = merged(repo, "lead")
 
     assert "Its own agents get the manager top: w" in said
-    assert meta.read(repo, "w")["manager"] == "top"
+    assert agent_meta.read(repo, "w")["manager"] == "top"
 
 
-def test_an_agent_without_a_branch_has_nothing_to_merge(repo: places.Place, agent: Agent) -> None:
+def test_an_agent_without_a_branch_has_nothing_to_merge(repo: paths.Place, agent: Agent) -> None:
     folder = Path(repo.agent_dir("w"))
     folder.mkdir(parents=True)
     (folder / "meta.json").write_text('{"id": "w", "worktree": false}')
@@ -529,7 +528,7 @@ def test_an_agent_without_a_branch_has_nothing_to_merge(repo: places.Place, agen
     assert refused.value.hint == "ib kill w"
 
 
-def test_a_branch_with_a_worktree_that_is_gone_can_be_merged(repo: places.Place, agent: Agent) -> None:
+def test_a_branch_with_a_worktree_that_is_gone_can_be_merged(repo: paths.Place, agent: Agent) -> None:
     worker = agent(repo, "w")
     commit(worker, "new.txt", "new\n")
     git(repo.root, "worktree", "remove", str(worker))
@@ -539,14 +538,14 @@ def test_a_branch_with_a_worktree_that_is_gone_can_be_merged(repo: places.Place,
     assert Path(repo.root, "new.txt").exists()
 
 
-def test_histories_that_have_nothing_in_common_are_refused(repo: places.Place, agent: Agent) -> None:
+def test_histories_that_have_nothing_in_common_are_refused(repo: paths.Place, agent: Agent) -> None:
     worker = agent(repo, "w")
     git(worker, "checkout", "-q", "--orphan", "fresh")
     commit(worker, "fresh.txt", "fresh\n")
     git(worker, "branch", "-f", "agent/w")
     git(worker, "checkout", "-q", "agent/w")
     lead = agent(repo, "lead")
-    meta.change(repo, "w", manager="lead")
+    agent_meta.change(repo, "w", manager="lead")
 
     with pytest.raises(IbError, match="could not try the merge") as refused:
         merged(repo)
@@ -555,7 +554,7 @@ def test_histories_that_have_nothing_in_common_are_refused(repo: places.Place, a
         merged(repo, caller=manager("lead"), cwd=str(lead))
 
 
-def test_binary_files_links_and_modes_come_out_as_they_are(repo: places.Place, agent: Agent) -> None:
+def test_binary_files_links_and_modes_come_out_as_they_are(repo: paths.Place, agent: Agent) -> None:
     worker = agent(repo, "w")
     (worker / "bin").write_bytes(bytes(range(256)))
     (worker / "run").write_text("#!/bin/sh\n")
@@ -574,7 +573,7 @@ def test_binary_files_links_and_modes_come_out_as_they_are(repo: places.Place, a
     assert (root / b"\xff name".decode(errors="surrogateescape")).exists()
 
 
-def test_the_drivers_know_every_checkout(repo: places.Place, agent: Agent, tmp_path: Path) -> None:
+def test_the_drivers_know_every_checkout(repo: paths.Place, agent: Agent, tmp_path: Path) -> None:
     worker = agent(repo, "w")
     odd = tmp_path / "odd\nname 'ü'"
     git(repo.root, "worktree", "add", "-q", "--detach", str(odd))
@@ -584,14 +583,14 @@ def test_the_drivers_know_every_checkout(repo: places.Place, agent: Agent, tmp_p
         path.unlink()
     gone.rmdir()
 
-    found = {one.path: one.ref for one in git_checkouts.all_of(repo.root, repo.root, repo.common)}
+    found = {one.path: one.ref for one in checkouts.all_of(repo.root, repo.root, repo.common)}
 
     assert found == {repo.root: "refs/heads/main", str(worker): "refs/heads/agent/w", str(odd): ""}
-    assert git_refs.head_of(str(odd)) == ""
+    assert refs.head_of(str(odd)) == ""
 
 
 def test_a_submodules_commits_that_nobody_else_has_stop_the_merge(
-    repo: places.Place, agent: Agent, tmp_path: Path
+    repo: paths.Place, agent: Agent, tmp_path: Path
 ) -> None:
     library = make_repo(tmp_path / "library").root
     git(repo.root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", library, "odd lib")
@@ -602,7 +601,7 @@ def test_a_submodules_commits_that_nobody_else_has_stop_the_merge(
     git(worker, "commit", "-q", "-a", "-m", "a newer library")
     before = tip(repo.root)
 
-    with pytest.raises(forecast.Blocked, match="submodules that nobody else has") as blocked:
+    with pytest.raises(preview.Blocked, match="submodules that nobody else has") as blocked:
         merged(repo)
     assert blocked.value.files == ["odd lib"]
     assert tip(repo.root) == before
@@ -612,7 +611,7 @@ def test_a_submodules_commits_that_nobody_else_has_stop_the_merge(
     assert subjects(repo.root, "-1") == ["Merge agent w work"]
 
 
-def test_a_git_that_fails_half_way_leaves_no_file_behind(repo: places.Place, agent: Agent) -> None:
+def test_a_git_that_fails_half_way_leaves_no_file_behind(repo: paths.Place, agent: Agent) -> None:
     """A filter that the user requires fails for the last file, when the others are written already."""
     commit(repo.root, "old/gone.txt", "gone\n")
     commit(repo.root, "kind.txt", "file\n")

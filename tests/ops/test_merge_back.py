@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from ibstatus.drivers import git_along
 from ibstatus.errors import IbError
-from ibstatus.ops import merge, merge_back
-from ibstatus.rules import identity
-from ibstatus.store import operations, places
+from ibstatus.merge import checkout_update, merge, revert
+from ibstatus.project import identity, operations, paths
 from tests.conftest import git
 from tests.gitwork import commit, state, tip
 
@@ -33,7 +31,7 @@ def facts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return noted
 
 
-def merged(place: places.Place, into: str = "") -> None:
+def merged(place: paths.Place, into: str = "") -> None:
     wish = merge.Wish("w", into, "", place.root)
     assert merge.merge(place, USER, wish, lambda lines: True, lambda text: None)
 
@@ -42,7 +40,7 @@ def heads_and_files(root: str) -> tuple[object, ...]:
     return tip(root), *state(root)[2:]
 
 
-def test_branch_and_checkout_are_as_before(repo: places.Place, agent: Agent, facts) -> None:
+def test_branch_and_checkout_are_as_before(repo: paths.Place, agent: Agent, facts) -> None:
     worker = agent(repo, "w")
     commit(worker, "file.txt", "theirs\n")
     commit(worker, "new/deep.txt", "new\n")
@@ -51,19 +49,19 @@ def test_branch_and_checkout_are_as_before(repo: places.Place, agent: Agent, fac
     assert heads_and_files(repo.root) != before
 
     for _ in range(2):  # once more is fine
-        merge_back.take_back(repo, facts, lambda text: None)
+        revert.take_back(repo, facts, lambda text: None)
         assert heads_and_files(repo.root) == before
     assert not Path(repo.root, "new").exists()
 
 
-def test_changes_to_other_files_stay(repo: places.Place, agent: Agent, facts) -> None:
+def test_changes_to_other_files_stay(repo: paths.Place, agent: Agent, facts) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     merged(repo)
     Path(repo.root, "file.txt").write_text("mine\n")
     Path(repo.root, "staged.txt").write_text("mine\n")
     git(repo.root, "add", "staged.txt")
 
-    merge_back.take_back(repo, facts, lambda text: None)
+    revert.take_back(repo, facts, lambda text: None)
 
     assert git(repo.root, "status", "--porcelain", "--untracked-files=no") == " M file.txt\nA  staged.txt\n"
     assert Path(repo.root, "file.txt").read_text() == "mine\n"
@@ -71,7 +69,7 @@ def test_changes_to_other_files_stay(repo: places.Place, agent: Agent, facts) ->
 
 
 @pytest.mark.parametrize("change", ["edited", "staged", "in-the-way"])
-def test_a_change_that_would_be_lost_stops_it(repo: places.Place, agent: Agent, facts, change: str) -> None:
+def test_a_change_that_would_be_lost_stops_it(repo: paths.Place, agent: Agent, facts, change: str) -> None:
     worker = agent(repo, "w")
     commit(repo.root, "old.txt", "old\n")
     git(worker, "merge", "-q", "main")
@@ -88,18 +86,18 @@ def test_a_change_that_would_be_lost_stops_it(repo: places.Place, agent: Agent, 
     before = state(repo.root)
 
     with pytest.raises(IbError, match="would be lost"):
-        merge_back.take_back(repo, facts, lambda text: None)
+        revert.take_back(repo, facts, lambda text: None)
 
     assert state(repo.root) == before
 
 
-def test_newer_commits_stop_it_and_the_way_is_named(repo: places.Place, agent: Agent, facts) -> None:
+def test_newer_commits_stop_it_and_the_way_is_named(repo: paths.Place, agent: Agent, facts) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     merged(repo)
     result = commit(repo.root, "later.txt", "later\n")
 
     with pytest.raises(IbError, match="main has 1 newer commit") as refused:
-        merge_back.take_back(repo, facts, lambda text: None)
+        revert.take_back(repo, facts, lambda text: None)
 
     assert tip(repo.root) == result
     words = refused.value.hint.partition(": git ")[2].split()
@@ -109,7 +107,7 @@ def test_newer_commits_stop_it_and_the_way_is_named(repo: places.Place, agent: A
     assert Path(repo.root, "later.txt").exists()
 
 
-def test_a_merge_that_is_out_of_the_branch_already_is_left_alone(repo: places.Place, agent: Agent, facts) -> None:
+def test_a_merge_that_is_out_of_the_branch_already_is_left_alone(repo: paths.Place, agent: Agent, facts) -> None:
     before = tip(repo.root)
     commit(agent(repo, "w"), "new.txt", "new\n")
     merged(repo)
@@ -118,24 +116,24 @@ def test_a_merge_that_is_out_of_the_branch_already_is_left_alone(repo: places.Pl
     there = state(repo.root)
     said: list[str] = []
 
-    merge_back.take_back(repo, facts, said.append)
+    revert.take_back(repo, facts, said.append)
 
     assert said == ["main does not have the merge any more: it is left as it is"]
     assert state(repo.root) == there
 
 
-def test_a_branch_without_a_checkout_moves_back_too(repo: places.Place, agent: Agent, facts) -> None:
+def test_a_branch_without_a_checkout_moves_back_too(repo: paths.Place, agent: Agent, facts) -> None:
     git(repo.root, "branch", "release")
     commit(agent(repo, "w"), "new.txt", "new\n")
     before = tip(repo.root, "refs/heads/release")
     merged(repo, "release")
 
-    merge_back.take_back(repo, facts, lambda text: None)
+    revert.take_back(repo, facts, lambda text: None)
 
     assert tip(repo.root, "refs/heads/release") == before
 
 
-def test_a_kill_between_branch_and_checkout_is_completed(repo: places.Place, agent: Agent, facts, monkeypatch) -> None:
+def test_a_kill_between_branch_and_checkout_is_completed(repo: paths.Place, agent: Agent, facts, monkeypatch) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     before = heads_and_files(repo.root)
     merged(repo)
@@ -147,16 +145,16 @@ def test_a_kill_between_branch_and_checkout_is_completed(repo: places.Place, age
         raise Killed
 
     with monkeypatch.context() as context:
-        context.setattr(git_along, "bring", killed)
+        context.setattr(checkout_update, "bring", killed)
         with pytest.raises(Killed):
-            merge_back.take_back(repo, facts, lambda text: None)
+            revert.take_back(repo, facts, lambda text: None)
     assert git(repo.root, "status", "--porcelain", "--untracked-files=no") != ""
 
-    merge_back.take_back(repo, facts, lambda text: None)
+    revert.take_back(repo, facts, lambda text: None)
     assert heads_and_files(repo.root) == before
 
 
-def test_a_merge_that_was_amended_is_named_and_left(repo: places.Place, agent: Agent, facts) -> None:
+def test_a_merge_that_was_amended_is_named_and_left(repo: paths.Place, agent: Agent, facts) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
     commit(Path(repo.root), "ours.txt", "ours\n")
     merged(repo)
@@ -164,7 +162,7 @@ def test_a_merge_that_was_amended_is_named_and_left(repo: places.Place, agent: A
     amended = tip(repo.root)
 
     said: list[str] = []
-    merge_back.take_back(repo, facts, said.append)
+    revert.take_back(repo, facts, said.append)
 
     assert tip(repo.root) == amended
     assert f"git revert -m 1 {amended[:12]}" in said[0]

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_unwind
-from ibstatus.ops import merge, recover
-from ibstatus.rules import identity
-from ibstatus.store import agents, home, meta, operations, places
+from ibstatus.agents import recover
+from ibstatus.merge import git_unwind, merge
+from ibstatus.project import agent_meta, agents, home, identity, operations, paths
 from tests.conftest import git, make_repo, run_ib
 from tests.gitwork import commit, subjects, tip
 from tests.sweeps import Sweep, spread
@@ -26,7 +25,7 @@ USER = identity.Caller(identity.PERSON, "user")
 MOST_STEPS = 40
 
 
-def killed_at(place: places.Place, number: int, written: bool, caller: identity.Caller, wish: merge.Wish) -> bool:
+def killed_at(place: paths.Place, number: int, written: bool, caller: identity.Caller, wish: merge.Wish) -> bool:
     """Merge in a child that dies right before or after it writes its n-th note. False: it came to its end before."""
     child = os.fork()
     if child:
@@ -64,7 +63,7 @@ def test_a_killed_merge_is_finished_or_rolled_back(tmp_path: Path, agent: Agent,
     assert (in_order[0], in_order[-1]) == (False, True)
 
 
-def killed_once(repo: places.Place, agent: Agent, way: str, number: int, written: bool) -> tuple[bool, bool]:
+def killed_once(repo: paths.Place, agent: Agent, way: str, number: int, written: bool) -> tuple[bool, bool]:
     home.enter(repo)
     lead, worker = agent(repo, "lead"), agent(repo, "w", "lead")
     agent(repo, "below", "w")
@@ -88,7 +87,7 @@ def killed_once(repo: places.Place, agent: Agent, way: str, number: int, written
         assert "write theirs.txt" in subjects(repo.root, f"{ours}..{now}")
         assert (target / "theirs.txt").exists() == (way != "elsewhere")
         assert git(repo.root, "branch", "--list", "agent/w") == ""
-        assert meta.read(repo, "below")["manager"] == "lead"
+        assert agent_meta.read(repo, "below")["manager"] == "lead"
         [record] = Path(repo.safe, "undo").glob("*/record.json")
         assert json.loads(record.read_text())["merge"]["before"] == ours
     else:
@@ -98,7 +97,7 @@ def killed_once(repo: places.Place, agent: Agent, way: str, number: int, written
     return was_killed, gone
 
 
-def test_two_merges_of_two_agents_at_once_both_arrive(repo: places.Place, agent: Agent) -> None:
+def test_two_merges_of_two_agents_at_once_both_arrive(repo: paths.Place, agent: Agent) -> None:
     names = ["a", "b", "c"]
     for name in names:
         commit(agent(repo, name), f"{name}.txt", name)
@@ -111,7 +110,7 @@ def test_two_merges_of_two_agents_at_once_both_arrive(repo: places.Place, agent:
     assert git(repo.root, "status", "--porcelain", "--untracked-files=no") == ""
 
 
-def test_two_merges_of_one_agent_at_once_are_one_merge(repo: places.Place, agent: Agent) -> None:
+def test_two_merges_of_one_agent_at_once_are_one_merge(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "new.txt", "new\n")
 
     done = at_once(repo, [["merge", "w", "--force"]] * 2)
@@ -121,7 +120,7 @@ def test_two_merges_of_one_agent_at_once_are_one_merge(repo: places.Place, agent
     assert run_ib("merge", "w", "--force", cwd=repo.root).code == 1
 
 
-def at_once(place: places.Place, commands: list[list[str]]) -> list[tuple[int, str]]:
+def at_once(place: paths.Place, commands: list[list[str]]) -> list[tuple[int, str]]:
     running = [
         subprocess.Popen(
             [sys.executable, "-m", "ibstatus", *words],
@@ -137,7 +136,7 @@ def at_once(place: places.Place, commands: list[list[str]]) -> list[tuple[int, s
     return [(process.returncode, err) for process, err in zip(running, done, strict=True)]
 
 
-def test_a_git_that_died_with_us_is_cleaned_up_after(repo: places.Place, agent: Agent) -> None:
+def test_a_git_that_died_with_us_is_cleaned_up_after(repo: paths.Place, agent: Agent) -> None:
     """A filter kills the whole process group while git writes the files: its lock is the user's to remove."""
     home.enter(repo)
     worker = agent(repo, "w")
@@ -167,7 +166,7 @@ def test_a_git_that_died_with_us_is_cleaned_up_after(repo: places.Place, agent: 
     assert Path(repo.root, "a/new.txt").exists()
 
 
-def test_a_git_that_a_hook_holds_up_is_waited_for(repo: places.Place, agent: Agent, tmp_path: Path) -> None:
+def test_a_git_that_a_hook_holds_up_is_waited_for(repo: paths.Place, agent: Agent, tmp_path: Path) -> None:
     """The merge is killed while `git update-ref` sits in the user's hook: the branch moves a moment later."""
     home.enter(repo)
     commit(agent(repo, "w"), "new.txt", "new\n")
@@ -197,7 +196,7 @@ def test_a_git_that_a_hook_holds_up_is_waited_for(repo: places.Place, agent: Age
     assert Path(repo.root, "new.txt").exists()
 
 
-def test_what_a_sparse_checkout_leaves_out_stays_out(repo: places.Place, agent: Agent) -> None:
+def test_what_a_sparse_checkout_leaves_out_stays_out(repo: paths.Place, agent: Agent) -> None:
     for path in ("in/one.txt", "out/two.txt"):
         commit(Path(repo.root), path, "one\n")
     home.enter(repo)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_along
+from ibstatus.agents import recover, stop
+from ibstatus.agents.undo import undo
 from ibstatus.errors import IbError
-from ibstatus.ops import merge, merge_step, recover, stop, undo
-from ibstatus.rules import identity
-from ibstatus.store import home, operations, places
+from ibstatus.merge import checkout_update, merge, move_branch
+from ibstatus.project import home, identity, operations, paths
 from tests.conftest import git
 from tests.gitwork import commit
 from tests.until import until
@@ -24,11 +24,11 @@ class Killed(BaseException):
     pass
 
 
-def goes(repo: places.Place) -> object:
+def goes(repo: paths.Place) -> object:
     return merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
 
 
-def held(repo: places.Place, name: str, condition: str, *words: str) -> "tuple[subprocess.Popen[bytes], Path]":
+def held(repo: paths.Place, name: str, condition: str, *words: str) -> "tuple[subprocess.Popen[bytes], Path]":
     """A git that stands in this hook, when that is called under this condition, until the file is there."""
     hook, there, go = Path(repo.common, "hooks", name), Path(repo.common, "there"), Path(repo.common, "go")
     wait = f": > '{there}'; while [ ! -e '{go}' ]; do sleep 0.05; done"
@@ -40,10 +40,10 @@ def held(repo: places.Place, name: str, condition: str, *words: str) -> "tuple[s
 
 
 def test_a_lock_in_the_way_ends_nobodys_session(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit(agent(repo, "w"), "a.txt", "hi\n")
-    monkeypatch.setattr(git_along, "PATIENCE", 0.0)
+    monkeypatch.setattr(checkout_update, "PATIENCE", 0.0)
     monkeypatch.setattr(stop, "stop", lambda *args: pytest.fail("it was ended"))
     lock = Path(repo.common, "index.lock")
     lock.touch()
@@ -55,7 +55,7 @@ def test_a_lock_in_the_way_ends_nobodys_session(
     lock.unlink()
 
 
-def test_a_branch_of_another_name_keeps_its_merge_until_it_has_its_own_again(repo: places.Place, agent: Agent) -> None:
+def test_a_branch_of_another_name_keeps_its_merge_until_it_has_its_own_again(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "a.txt", "hi\n")
     assert goes(repo)
     git(repo.root, "branch", "-m", "main", "trunk")
@@ -69,7 +69,7 @@ def test_a_branch_of_another_name_keeps_its_merge_until_it_has_its_own_again(rep
     assert files_of(repo, "main") == ["file.txt"]
 
 
-def test_a_branch_that_was_merged_on_and_deleted_holds_no_undo_up(repo: places.Place, agent: Agent) -> None:
+def test_a_branch_that_was_merged_on_and_deleted_holds_no_undo_up(repo: paths.Place, agent: Agent) -> None:
     git(repo.root, "branch", "feature")
     commit(agent(repo, "w"), "a.txt", "hi\n")
     assert merge.merge(repo, USER, merge.Wish("w", "feature", "", repo.root), lambda lines: True, print)
@@ -80,29 +80,29 @@ def test_a_branch_that_was_merged_on_and_deleted_holds_no_undo_up(repo: places.P
     assert "a.txt" in files_of(repo, "main")
 
 
-def files_of(repo: places.Place, ref: str) -> list[str]:
+def files_of(repo: paths.Place, ref: str) -> list[str]:
     return git(repo.root, "ls-tree", "--name-only", ref).split()
 
 
-def staged(repo: places.Place) -> str:
+def staged(repo: paths.Place) -> str:
     return git(repo.root, "status", "--porcelain", "-uno")
 
 
-def is_cut_off(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def is_cut_off(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """The branch has moved; who has checked it out meanwhile has not been looked for."""
 
     def killed(*args: object) -> None:
         raise Killed
 
     with monkeypatch.context() as context:
-        context.setattr(merge_step, "along", killed)
+        context.setattr(move_branch, "along", killed)
         with pytest.raises(Killed):
             goes(repo)
 
 
 @pytest.mark.parametrize("noted", [False, True])
 def test_what_is_staged_after_a_kill_stays_staged(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch, noted: bool
+    repo: paths.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch, noted: bool
 ) -> None:
     home.enter(repo)
     commit(repo.root, "b.txt", "old\n")
@@ -136,7 +136,7 @@ def end_at(said: list[str], word: str, running: "subprocess.Popen[bytes]", go: P
 
 @pytest.mark.parametrize("back", [False, True], ids=["merge", "undo"])
 def test_a_checkout_that_switched_in_the_moment_of_the_move_is_named(
-    repo: places.Place, agent: Agent, back: bool
+    repo: paths.Place, agent: Agent, back: bool
 ) -> None:
     """With the old files the user's next commit would take the merge back."""
     home.enter(repo)
@@ -158,7 +158,7 @@ def test_a_checkout_that_switched_in_the_moment_of_the_move_is_named(
     assert Path(repo.root, "a.txt").exists() != back
 
 
-def test_a_rebase_that_puts_the_branch_back_is_told_of(repo: places.Place, agent: Agent) -> None:
+def test_a_rebase_that_puts_the_branch_back_is_told_of(repo: paths.Place, agent: Agent) -> None:
     """With nothing to pick it only checks its branch out, and writes where that was when it began."""
     commit(agent(repo, "w"), "a.txt", "hi\n")
     git(repo.root, "branch", "start")

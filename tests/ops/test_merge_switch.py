@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git_along, git_refs
-from ibstatus.ops import merge, merge_back, recover
-from ibstatus.rules import identity
-from ibstatus.store import home, operations, places
+from ibstatus.agents import recover
+from ibstatus.merge import checkout_update, merge, revert
+from ibstatus.project import home, identity, operations, paths
+from ibstatus.system.git import refs
 from tests.conftest import git
 from tests.gitwork import commit, state, tip
 from tests.patience import LONG
@@ -22,9 +22,9 @@ USER = identity.Caller(identity.PERSON, "user")
 
 
 @pytest.fixture
-def slow(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> str:
+def slow(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> str:
     """main has all of the branch `release`; to check that one out takes a while, which is waited for."""
-    monkeypatch.setattr(git_along, "PATIENCE", LONG)
+    monkeypatch.setattr(checkout_update, "PATIENCE", LONG)
     git(repo.root, "checkout", "-q", "-b", "release")
     commit(repo.root, "z.dat", "z\n")
     git(repo.root, "checkout", "-q", "main")
@@ -36,7 +36,7 @@ def slow(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> str:
     return tip(repo.root, "release")
 
 
-def switching(repo: places.Place, branch: str = "release") -> "subprocess.Popen[bytes]":
+def switching(repo: paths.Place, branch: str = "release") -> "subprocess.Popen[bytes]":
     """The checkout of the branch has begun: it holds git's lock."""
     begun = Path(repo.common, "begun")
     begun.unlink(missing_ok=True)
@@ -45,7 +45,7 @@ def switching(repo: places.Place, branch: str = "release") -> "subprocess.Popen[
     return running
 
 
-def written(repo: places.Place, branch: str, *words: str) -> "subprocess.Popen[bytes]":
+def written(repo: paths.Place, branch: str, *words: str) -> "subprocess.Popen[bytes]":
     """As `switching`, a moment later: the index is written, its lock is gone, and HEAD is not there yet."""
     hook, there = Path(repo.common, "hooks/post-index-change"), Path(repo.common, "there")
     hook.write_text(f"#!/bin/sh\nrm {hook}; : > {there}; sleep 0.6\n")
@@ -63,7 +63,7 @@ def killed(*args: object) -> str:
     raise Killed
 
 
-def test_a_merge_moves_only_the_branch_that_it_names(repo: places.Place, agent: Agent, slow: str) -> None:
+def test_a_merge_moves_only_the_branch_that_it_names(repo: paths.Place, agent: Agent, slow: str) -> None:
     work = commit(agent(repo, "w"), "a.txt", "hi\n")
     ours = tip(repo.root, "main")
 
@@ -79,7 +79,7 @@ def test_a_merge_moves_only_the_branch_that_it_names(repo: places.Place, agent: 
 
 
 @pytest.mark.usefixtures("slow")
-def test_an_undo_leaves_the_checkout_of_another_branch_alone(repo: places.Place, agent: Agent) -> None:
+def test_an_undo_leaves_the_checkout_of_another_branch_alone(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "a.txt", "hi\n")
     before = tip(repo.root, "main")
     assert merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
@@ -89,7 +89,7 @@ def test_an_undo_leaves_the_checkout_of_another_branch_alone(repo: places.Place,
     git(repo.root, "checkout", "-q", "main")
 
     running = switching(repo, "next")
-    merge_back.take_back(repo, facts, print)
+    revert.take_back(repo, facts, print)
 
     assert running.wait(30) == 0
     assert (tip(repo.root, "main"), tip(repo.root, "next")) == (before, later)
@@ -98,7 +98,7 @@ def test_an_undo_leaves_the_checkout_of_another_branch_alone(repo: places.Place,
 
 
 @pytest.mark.parametrize("has_it", [False, True])
-def test_a_checkout_that_went_away_in_the_middle_becomes_what_it_has_now(repo: places.Place, has_it: bool) -> None:
+def test_a_checkout_that_went_away_in_the_middle_becomes_what_it_has_now(repo: paths.Place, has_it: bool) -> None:
     """A filter switches HEAD while the files are written: the branch that is there now gets its own files."""
     before = tip(repo.root)
     git(repo.root, "checkout", "-q", "-b", "after")
@@ -108,14 +108,14 @@ def test_a_checkout_that_went_away_in_the_middle_becomes_what_it_has_now(repo: p
     git(repo.root, "config", "filter.away.smudge", "git symbolic-ref HEAD refs/heads/other; cat")
     Path(repo.common, "info/attributes").write_text("*.dat filter=away\n")
 
-    assert git_along.fast_forward(repo.root, "refs/heads/main", before, after, "why") == git_along.AWAY
+    assert checkout_update.fast_forward(repo.root, "refs/heads/main", before, after, "why") == checkout_update.AWAY
 
     assert (tip(repo.root, "main"), tip(repo.root, "other")) == (before, after if has_it else before)
     assert git(repo.root, "status", "--porcelain") == ""
     assert Path(repo.root, "a.dat").exists() is has_it
 
 
-def test_the_users_hook_runs_as_after_gits_own_merge(repo: places.Place, agent: Agent) -> None:
+def test_the_users_hook_runs_as_after_gits_own_merge(repo: paths.Place, agent: Agent) -> None:
     commit(agent(repo, "w"), "a.txt", "hi\n")
     hook = Path(repo.common, "hooks/post-merge")
     hook.parent.mkdir(exist_ok=True)
@@ -130,7 +130,7 @@ def test_the_users_hook_runs_as_after_gits_own_merge(repo: places.Place, agent: 
     assert git(repo.root, "reflog", "-1", "--format=%gs", "HEAD").startswith("ib merge agent/w")
 
 
-def test_a_commit_in_the_middle_loses_nothing_and_keeps_its_checkout_clean(repo: places.Place, agent: Agent) -> None:
+def test_a_commit_in_the_middle_loses_nothing_and_keeps_its_checkout_clean(repo: paths.Place, agent: Agent) -> None:
     """A filter moves the branch while the files are written: the merge is computed once more on top of it."""
     work = commit(agent(repo, "w"), "a.dat", "hi\n")
     new = 'git update-ref refs/heads/main $(git commit-tree -p HEAD -m meanwhile "HEAD^{tree}")'
@@ -145,14 +145,14 @@ def test_a_commit_in_the_middle_loses_nothing_and_keeps_its_checkout_clean(repo:
 
 
 def test_a_kill_between_the_files_and_the_branch_is_rolled_back(
-    repo: places.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home.enter(repo)
     commit(agent(repo, "w"), "a.txt", "hi\n")
     before = state(repo.root)
 
     with monkeypatch.context() as context:
-        context.setattr(git_refs, "move", killed)
+        context.setattr(refs, "move", killed)
         with pytest.raises(Killed):
             merge.merge(repo, USER, merge.Wish("w", "main", "", repo.root), lambda lines: True, print)
     assert Path(repo.root, "a.txt").exists()
@@ -163,7 +163,7 @@ def test_a_kill_between_the_files_and_the_branch_is_rolled_back(
 
 
 @pytest.mark.usefixtures("slow")
-def test_who_checks_the_branch_out_just_now_gets_the_merge_too(repo: places.Place, agent: Agent) -> None:
+def test_who_checks_the_branch_out_just_now_gets_the_merge_too(repo: paths.Place, agent: Agent) -> None:
     """HEAD changes at the end of a checkout: until then nobody can see that it will have the branch."""
     commit(repo.root, "m.dat", "m\n")
     commit(agent(repo, "w"), "a.txt", "hi\n")
@@ -179,7 +179,7 @@ def test_who_checks_the_branch_out_just_now_gets_the_merge_too(repo: places.Plac
 
 
 @pytest.mark.usefixtures("slow")
-def test_an_undo_waits_for_who_checks_the_branch_out_just_now(repo: places.Place, agent: Agent) -> None:
+def test_an_undo_waits_for_who_checks_the_branch_out_just_now(repo: paths.Place, agent: Agent) -> None:
     commit(repo.root, "m.dat", "m\n")
     commit(agent(repo, "w"), "a.txt", "hi\n")
     before = tip(repo.root, "main")
@@ -188,7 +188,7 @@ def test_an_undo_waits_for_who_checks_the_branch_out_just_now(repo: places.Place
     git(repo.root, "checkout", "-q", "release")
 
     running = switching(repo, "main")
-    merge_back.take_back(repo, facts, print)
+    revert.take_back(repo, facts, print)
 
     assert running.wait(30) == 0
     assert git(repo.root, "status", "--porcelain", "-uno") == ""

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import mail_away, nuke, recover, undo
-from ibstatus.rules import identity
-from ibstatus.store import home, locks, messages, notices, operations, places, questions, queue, undo_log
+from ibstatus.agents import nuke, recover
+from ibstatus.agents.undo import log, undo
+from ibstatus.agents.undo import mail as mail_away
+from ibstatus.mail import messages, post, questions, queue
+from ibstatus.project import home, identity, operations, paths
+from ibstatus.system import locks
 from tests.conftest import make_agent, make_repo
 from tests.ops.test_undo import killed_everywhere
 from tests.until import until
@@ -24,16 +27,16 @@ def silent(text: str) -> None:
     pass
 
 
-def with_mail(root: Path) -> places.Place:
+def with_mail(root: Path) -> paths.Place:
     place = make_repo(root / "repo")
     home.enter(place)
     messages.send(place, "cli", "foo", True, "question", "which port?", NOW)
     questions.ask(place, "cli", "foo", True, "which host?", NOW)
-    notices.notify(place, "cli", "complete", "foo", True, "ready", NOW)
+    post.notify(place, "cli", "complete", "foo", True, "ready", NOW)
     return place
 
 
-def mail(place: places.Place) -> tuple[list[str], list[str], list[str]]:
+def mail(place: paths.Place) -> tuple[list[str], list[str], list[str]]:
     found = mail_away.look(place)
     told = [line for line in found["lines"] if line]
     return (
@@ -46,8 +49,8 @@ def mail(place: places.Place) -> tuple[list[str], list[str], list[str]]:
 ALL = (["which port?"], ["which host?"], ["which port?", "which host?", "ready"])
 
 
-def take(place: places.Place) -> None:
-    with operations.begin(place, "kill", undo_log.MAIL, mail=True, **{"as": "nuke"}) as op:
+def take(place: paths.Place) -> None:
+    with operations.begin(place, "kill", log.MAIL, mail=True, **{"as": "nuke"}) as op:
         mail_away.take(op)
         op.done()
 
@@ -63,7 +66,7 @@ def room() -> Iterator[Path]:
 def test_taking_the_mail_cut_off_anywhere(room: Path) -> None:
     for place in killed_everywhere(with_mail, take, room):
         recover.everything(place)
-        if not undo_log.all_of(place):
+        if not log.all_of(place):
             assert mail(place) == ALL
             continue
         assert mail(place) == ([], [], [])
@@ -71,7 +74,7 @@ def test_taking_the_mail_cut_off_anywhere(room: Path) -> None:
         assert mail(place) == ALL
 
 
-def taken(root: Path) -> places.Place:
+def taken(root: Path) -> paths.Place:
     place = with_mail(root)
     take(place)
     return place
@@ -81,19 +84,19 @@ def test_bringing_the_mail_back_cut_off_anywhere(room: Path) -> None:
     for place in killed_everywhere(taken, lambda place: undo.undo(place, "", silent) and None, room):
         messages.send(place, "cli", "foo", True, "status", "meanwhile", NOW)
         recover.everything(place)
-        if undo_log.all_of(place):
+        if log.all_of(place):
             undo.undo(place, "", silent)
         said, asked, told = mail(place)
         assert sorted(said) == ["meanwhile", "which port?"]
         assert (asked, sorted(told)) == (ALL[1], sorted(ALL[2]))
 
 
-def test_what_comes_meanwhile_stays(repo: places.Place) -> None:
+def test_what_comes_meanwhile_stays(repo: paths.Place) -> None:
     home.enter(repo)
     for text in ("one", "two"):
-        notices.notify(repo, "cli", "complete", "foo", True, text, NOW)
+        post.notify(repo, "cli", "complete", "foo", True, text, NOW)
     found = mail_away.look(repo)
-    notices.notify(repo, "cli", "complete", "foo", True, "late", NOW)
+    post.notify(repo, "cli", "complete", "foo", True, "late", NOW)
     messages.send(repo, "cli", "foo", True, "status", "late", NOW)
 
     mail_away.empty(repo, found)
@@ -105,7 +108,7 @@ def test_what_comes_meanwhile_stays(repo: places.Place) -> None:
     left.close()
 
 
-def test_the_deepest_first_also_in_a_circle(repo: places.Place) -> None:
+def test_the_deepest_first_also_in_a_circle(repo: paths.Place) -> None:
     home.enter(repo)
     for name, manager in (("a", None), ("b", "a"), ("c", "b"), ("x", "y"), ("y", "x")):
         make_agent(repo, name, manager)
@@ -116,7 +119,7 @@ def test_the_deepest_first_also_in_a_circle(repo: places.Place) -> None:
     assert set(order) == {"a", "b", "c", "x", "y"}
 
 
-def test_a_listener_that_is_none_is_left_alone(repo: places.Place) -> None:
+def test_a_listener_that_is_none_is_left_alone(repo: paths.Place) -> None:
     """The lock's file names a process that does not listen: us."""
     home.enter(repo)
     said: list[str] = []

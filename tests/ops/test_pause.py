@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import pause as pausing
-from ibstatus.store import locks, operations, places
+from ibstatus.agents import pause as pausing
+from ibstatus.project import operations, paths
+from ibstatus.system import locks
 from tests.conftest import make_agent
 from tests.until import until
 
@@ -30,7 +31,7 @@ def heard(fake_claude: Path) -> list[str]:
     return found
 
 
-def live(tmux: Callable[..., str], repo: places.Place) -> list[str]:
+def live(tmux: Callable[..., str], repo: paths.Place) -> list[str]:
     begin = f"ittybitty-{Path(repo.repo_id).read_text().strip()}-"
     return sorted(name.removeprefix(begin) for name in tmux("list-sessions", "-F", "#{session_name}").split())
 
@@ -106,7 +107,7 @@ def test_a_client_that_an_upgrade_has_moved_is_found_again(ib, repo, tmp_path: P
     until(lambda: state(ib, "w1") == "complete")
 
 
-def told(repo: places.Place) -> int:
+def told(repo: paths.Place) -> int:
     mail = Path(repo.agent_dir("w1"), "inbox.jsonl")
     return mail.read_text().count("runs again") if mail.exists() else 0
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ibstatus.agents import processes
 from ibstatus.errors import IbError
-from ibstatus.ops import processes
-from ibstatus.store import home, locks, meta, operations, places, tokens
+from ibstatus.project import agent_meta, home, operations, paths, tokens
+from ibstatus.system import locks
 from tests.ops.test_pause import state
 from tests.until import until
 
@@ -63,18 +64,18 @@ def test_what_survived_its_client_is_shown_and_ended_and_nothing_else(ib, repo, 
 def test_a_clock_that_was_set_back_makes_no_orphans(ib, repo, tmux, fake_claude, begun) -> None:
     assert ib("new-agent", "--name", "w", "Task\n> wait").code == 0
     until(lambda: state(ib, "w") == "waiting")
-    meta.change(repo, "w", started=time.time() + 3600)
+    agent_meta.change(repo, "w", started=time.time() + 3600)
     mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo.token("w")).decode())
 
     assert mine.pid in [own.pid for own in processes.find(repo).owned]
     assert processes.orphans(repo) == []
 
 
-def test_who_runs_a_launcher_by_hand_is_left_alone(repo: places.Place, tmux, agent) -> None:
+def test_who_runs_a_launcher_by_hand_is_left_alone(repo: paths.Place, tmux, agent) -> None:
     home.enter(repo)
     agent(repo, "w")
     tokens.make(repo.token("w"))
-    meta.change(repo, "w", tmux_session="ittybitty-x-w")
+    agent_meta.change(repo, "w", tmux_session="ittybitty-x-w")
     script = Path(repo.agent_dir("w"), "start.sh")
     script.write_text("sleep 600; exit\n")
     pid, terminal = pty.fork()
@@ -91,11 +92,11 @@ def test_who_runs_a_launcher_by_hand_is_left_alone(repo: places.Place, tmux, age
         os.waitpid(pid, 0)
 
 
-def test_one_that_is_no_orphan_any_more_is_not_ended(repo: places.Place, tmux, agent, begun) -> None:
+def test_one_that_is_no_orphan_any_more_is_not_ended(repo: paths.Place, tmux, agent, begun) -> None:
     home.enter(repo)
     agent(repo, "w")
     tokens.make(repo.token("w"))
-    meta.change(repo, "w", tmux_session="ittybitty-x-w")
+    agent_meta.change(repo, "w", tmux_session="ittybitty-x-w")
     mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo.token("w")).decode())
     (own,) = processes.orphans(repo)
 
@@ -105,7 +106,7 @@ def test_one_that_is_no_orphan_any_more_is_not_ended(repo: places.Place, tmux, a
     assert mine.poll() is None
 
 
-def test_of_an_agent_that_was_killed(ib, repo: places.Place, tmux, agent, begun) -> None:
+def test_of_an_agent_that_was_killed(ib, repo: paths.Place, tmux, agent, begun) -> None:
     home.enter(repo)
     agent(repo, "w")
     tokens.make(repo.token("w"))
@@ -119,12 +120,12 @@ def test_of_an_agent_that_was_killed(ib, repo: places.Place, tmux, agent, begun)
 
 
 def test_a_tmux_that_cannot_be_asked_makes_no_orphans(
-    repo: places.Place, agent, begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, agent, begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home.enter(repo)
     agent(repo, "w")
     tokens.make(repo.token("w"))
-    meta.change(repo, "w", tmux_session="ittybitty-x-w")
+    agent_meta.change(repo, "w", tmux_session="ittybitty-x-w")
     mine = begun(IB_AGENT_ID="w", IB_AGENT_TOKEN=tokens.of(repo.token("w")).decode())
     (tmp_path / "tmux").write_text("#!/bin/sh\necho strange >&2\nexit 3\n")
     (tmp_path / "tmux").chmod(0o755)
@@ -134,7 +135,7 @@ def test_a_tmux_that_cannot_be_asked_makes_no_orphans(
     assert processes.orphans(repo) == []
 
 
-def test_an_agent_made_by_hand_lives_where_ib_cannot_see_it(repo: places.Place, tmux, agent, begun) -> None:
+def test_an_agent_made_by_hand_lives_where_ib_cannot_see_it(repo: paths.Place, tmux, agent, begun) -> None:
     home.enter(repo)
     agent(repo, "w")
     tokens.make(repo.token("w"))
@@ -143,7 +144,7 @@ def test_an_agent_made_by_hand_lives_where_ib_cannot_see_it(repo: places.Place, 
     assert [(own.pid, own.orphan) for own in processes.find(repo).owned] == [(mine.pid, False)]
 
 
-def test_words_that_steer_a_terminal_are_shown_harmlessly(ib, repo: places.Place, tmux, agent, tmp_path: Path) -> None:
+def test_words_that_steer_a_terminal_are_shown_harmlessly(ib, repo: paths.Place, tmux, agent, tmp_path: Path) -> None:
     home.enter(repo)
     agent(repo, "w")
     tokens.make(repo.token("w"))

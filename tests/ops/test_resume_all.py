@@ -14,13 +14,15 @@ from pathlib import Path
 import pytest
 
 import ibstatus
-from ibstatus.drivers.claude import transcript
-from ibstatus.fake_claude import hearing
-from ibstatus.model.records import Agent, Snapshot, Wake
-from ibstatus.ops import resume_all, session_end
-from ibstatus.rules import recovery
-from ibstatus.rules.limits import Park
-from ibstatus.store import episodes, home, locks, meta, places, snapshot, spool, standing
+from ibstatus.agents import resume_all
+from ibstatus.agents.rules import resume_plan
+from ibstatus.claude import hook_state, transcript
+from ibstatus.model.fleet import Agent, Snapshot, Wake
+from ibstatus.project import agent_meta, home, paths, spool
+from ibstatus.state import episode_file, session_end, snapshot
+from ibstatus.state.rules.limits import Park
+from ibstatus.system import locks
+from ibstatus.testkit.fake_claude import hearing
 from tests import killed
 from tests.ops.test_pause import heard, live, state
 from tests.sweeps import spread
@@ -44,7 +46,7 @@ def told(fake_claude: Path) -> str:
 
 
 @pytest.fixture
-def fleet(ib, repo: places.Place, tmux) -> None:
+def fleet(ib, repo: paths.Place, tmux) -> None:
     assert ib("new-agent", "--name", "lead", "Lead\n> work 600\n> finish").code == 0
     assert ib("new-agent", "--name", "idle", "--manager", "lead", "Idle\n> wait\n> finish").code == 0
     assert ib("new-agent", "--name", "done", "Done\n> finish").code == 0
@@ -150,7 +152,7 @@ def test_one_that_was_cut_off_before_its_task_was_written_down_begins_with_it(
     assert ib("new-agent", "--name", "w", "Task\n> finish").code == 0
     folder = Path(transcript.folder(str(fake_claude), os.path.realpath(repo.agent_dir("w") + "/repo")))
     folder.mkdir(parents=True)
-    (folder / f"{meta.read(repo, 'w')['session_id']}.jsonl").write_text(left)
+    (folder / f"{agent_meta.read(repo, 'w')['session_id']}.jsonl").write_text(left)
     tmux("kill-server")
     until(lambda: state(ib, "w") == "stopped")
     wrapper.write_text(whole)
@@ -162,7 +164,7 @@ def test_one_that_was_cut_off_before_its_task_was_written_down_begins_with_it(
     assert sum(one.how == "prompt" and "Task" in one.text for one in shown) == 1
 
 
-def history(repo: places.Place, *states: str) -> None:
+def history(repo: paths.Place, *states: str) -> None:
     for number, one in enumerate(states):
         kind = "agent.stopped" if one == "stopped" else "agent.state"
         event = {"kind": kind, "who": "w", "state": one, "reason": "input" if one == "waiting" else ""}
@@ -170,29 +172,29 @@ def history(repo: places.Place, *states: str) -> None:
 
 
 @pytest.fixture
-def gone(repo: places.Place, tmux, agent, tmp_path: Path) -> Path:
+def gone(repo: paths.Place, tmux, agent, tmp_path: Path) -> Path:
     """An agent whose session was cut off; returns where its transcript would be."""
     home.enter(repo)
     tree = agent(repo, "w")
     known = {"session_id": "0" * 36, "client": os.environ["IB_CLAUDE"], "tmux_session": "ittybitty-x-w", "ended": None}
-    meta.change(repo, "w", **known, started=1.0, created_epoch=1, config_dir=str(tmp_path / "config"))
+    agent_meta.change(repo, "w", **known, started=1.0, created_epoch=1, config_dir=str(tmp_path / "config"))
     path = Path(transcript.folder(str(tmp_path / "config"), os.path.realpath(tree)), "0" * 36 + ".jsonl")
     path.parent.mkdir(parents=True)
     return path
 
 
-def judged(repo: places.Place) -> recovery.Step | recovery.Left:
+def judged(repo: paths.Place) -> resume_plan.Step | resume_plan.Left:
     return resume_all.again(repo, "w")
 
 
-def test_a_task_that_was_answered_once_is_never_run_again(repo: places.Place, gone: Path) -> None:
+def test_a_task_that_was_answered_once_is_never_run_again(repo: paths.Place, gone: Path) -> None:
     assert getattr(judged(repo), "how", "") == "begin"
     history(repo, "running", "complete", "running", "stopped")
 
     assert "its task was done once" in getattr(judged(repo), "why", "")
 
 
-def test_nobody_is_told_to_resume_what_has_no_worktree(repo: places.Place, ib, gone: Path) -> None:
+def test_nobody_is_told_to_resume_what_has_no_worktree(repo: paths.Place, ib, gone: Path) -> None:
     history(repo, "running")
     session_end.note(repo, "w", 137)
     assert ib("list").err == "1 agent was cut off; ib resume --all\n"
@@ -202,14 +204,14 @@ def test_nobody_is_told_to_resume_what_has_no_worktree(repo: places.Place, ib, g
     assert ib("list").err == ""
 
 
-def test_a_conversation_that_went_on_in_another_session_was_begun(repo: places.Place, gone: Path) -> None:
+def test_a_conversation_that_went_on_in_another_session_was_begun(repo: paths.Place, gone: Path) -> None:
     """After /clear; the first one is gone, and so is the history."""
     (gone.parent / ("1" * 36 + ".jsonl")).write_text(entry(1, "The task"))
 
     assert "it had got its task" in getattr(judged(repo), "why", "")
 
 
-def test_that_it_got_its_task_outlives_its_history_and_its_transcript(repo: places.Place, gone: Path) -> None:
+def test_that_it_got_its_task_outlives_its_history_and_its_transcript(repo: paths.Place, gone: Path) -> None:
     gone.write_text(entry(1, "The task"))
     session_end.note(repo, "w", 137)
     gone.unlink()
@@ -222,14 +224,14 @@ def test_that_it_got_its_task_outlives_its_history_and_its_transcript(repo: plac
 
 @pytest.mark.parametrize(("after", "how"), [(-0.01, ""), (0.5, "go on")])
 @pytest.mark.parametrize("is_lost", [False, True], ids=["", "history lost"])
-def test_a_late_hook_completes_nothing(repo: places.Place, gone: Path, after: float, how: str, is_lost: bool) -> None:
+def test_a_late_hook_completes_nothing(repo: paths.Place, gone: Path, after: float, how: str, is_lost: bool) -> None:
     """What it has said before its end counts, whenever that is read."""
     gone.write_text(entry(1, "The task"))
     history(repo, "running")
     (Path(repo.agent_dir("w"), "repo") / "left.txt").write_text("x")
     session_end.note(repo, "w", None)
-    at = meta.read(repo, "w")["ended"]["at"] + after
-    standing.note(repo, "w", "s", "Stop", {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}, at)
+    at = agent_meta.read(repo, "w")["ended"]["at"] + after
+    hook_state.note(repo, "w", "s", "Stop", {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}, at)
     if is_lost:
         for spooled in Path(repo.spool).glob("*.jsonl"):
             spooled.unlink()
@@ -241,22 +243,24 @@ def test_a_late_hook_completes_nothing(repo: places.Place, gone: Path, after: fl
 
 
 @pytest.mark.parametrize(("after", "why"), [(-0.01, "logged out"), (0.5, "")])
-def test_it_left_by_itself_if_it_said_so_before_its_end(repo: places.Place, gone: Path, after: float, why: str) -> None:
+def test_it_left_by_itself_if_it_said_so_before_its_end(repo: paths.Place, gone: Path, after: float, why: str) -> None:
     gone.write_text(entry(1, "The task"))
     history(repo, "running")
     session_end.note(repo, "w", None)
-    standing.note(repo, "w", "s", "SessionEnd", {"reason": "logout"}, meta.read(repo, "w")["ended"]["at"] + after)
+    hook_state.note(
+        repo, "w", "s", "SessionEnd", {"reason": "logout"}, agent_meta.read(repo, "w")["ended"]["at"] + after
+    )
 
     assert getattr(judged(repo), "why", "") == why
 
 
-def test_the_end_is_not_older_than_the_last_word(repo: places.Place, gone: Path) -> None:
+def test_the_end_is_not_older_than_the_last_word(repo: paths.Place, gone: Path) -> None:
     """Though the clock was set back meanwhile."""
     ahead = time.time() + 600
-    standing.note(repo, "w", "s", "Stop", {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}, ahead)
+    hook_state.note(repo, "w", "s", "Stop", {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}, ahead)
     session_end.note(repo, "w", None)
 
-    assert meta.read(repo, "w")["ended"]["at"] == ahead
+    assert agent_meta.read(repo, "w")["ended"]["at"] == ahead
     assert getattr(judged(repo), "why", "") == "complete"
 
 
@@ -265,7 +269,7 @@ def entry(second: int, text: str) -> str:
     return json.dumps({"type": "user", "timestamp": at, "message": {"role": "user", "content": text}}) + "\n"
 
 
-def test_who_was_interrupted_is_not_told_to_go_on(repo: places.Place, gone: Path) -> None:
+def test_who_was_interrupted_is_not_told_to_go_on(repo: paths.Place, gone: Path) -> None:
     history(repo, "running")  # at 01:40
     gone.write_text(entry(50, "[Request interrupted by user]"))
     assert getattr(judged(repo), "how", "") == "wait"
@@ -274,7 +278,7 @@ def test_who_was_interrupted_is_not_told_to_go_on(repo: places.Place, gone: Path
     assert getattr(judged(repo), "how", "") == "go on"
 
 
-def test_an_interruption_of_before_says_nothing_of_now(repo: places.Place, gone: Path) -> None:
+def test_an_interruption_of_before_says_nothing_of_now(repo: paths.Place, gone: Path) -> None:
     history(repo, "running")
     gone.write_text(entry(20, "[Request interrupted by user]"))
 
@@ -282,7 +286,7 @@ def test_an_interruption_of_before_says_nothing_of_now(repo: places.Place, gone:
 
 
 @pytest.mark.parametrize(("since", "how"), [(101.0, "wait"), (99.0, "go on")])
-def test_that_it_was_seen_interrupted_is_enough(repo: places.Place, gone: Path, since: float, how: str) -> None:
+def test_that_it_was_seen_interrupted_is_enough(repo: paths.Place, gone: Path, since: float, how: str) -> None:
     """One that had said nothing yet writes no word of it into its conversation."""
     gone.write_text(entry(1, "The task"))
     history(repo, "running")
@@ -292,37 +296,37 @@ def test_that_it_was_seen_interrupted_is_enough(repo: places.Place, gone: Path, 
     assert getattr(judged(repo), "how", "") == how
 
 
-def test_who_is_held_by_the_limit_waits_for_its_end(repo: places.Place, gone: Path) -> None:
+def test_who_is_held_by_the_limit_waits_for_its_end(repo: paths.Place, gone: Path) -> None:
     gone.write_text(entry(1, "The task"))
     history(repo, "running", "rate_limited", "stopped")
     until_ = time.time() + 3600
-    episodes.write(repo, episodes.Record(park=Park(until_, 1.0)), durable=False)
+    episode_file.write(repo, episode_file.Record(park=Park(until_, 1.0)), durable=False)
     over = [Agent("w", "stopped", "1m", "", reason="was killed")]
     assert "held by the usage limit until" in getattr(judged(repo), "why", "")
     assert resume_all.cut_off(repo, over) == []
 
-    episodes.write(repo, episodes.Record(park=Park(1.0, 1.0)), durable=False)
+    episode_file.write(repo, episode_file.Record(park=Park(1.0, 1.0)), durable=False)
     assert getattr(judged(repo), "how", "") == "go on"
     assert resume_all.cut_off(repo, over) == ["w"]
 
 
-def test_nor_is_one_counted_whose_limit_no_hook_told_of(repo: places.Place, gone: Path) -> None:
+def test_nor_is_one_counted_whose_limit_no_hook_told_of(repo: paths.Place, gone: Path) -> None:
     words = {"model": "<synthetic>", "content": [{"type": "text", "text": "You've hit your limit · resets 3pm (UTC)"}]}
     end = {"type": "assistant", "isApiErrorMessage": True, "error": "rate_limit", "message": words}
     gone.write_text(entry(1, "The task") + json.dumps({**end, "timestamp": "1970-01-01T00:01:50.000Z"}) + "\n")
     history(repo, "running", "stopped")
-    episodes.write(repo, episodes.Record(park=Park(time.time() + 3600, 1.0)), durable=False)
+    episode_file.write(repo, episode_file.Record(park=Park(time.time() + 3600, 1.0)), durable=False)
 
     assert "held by the usage limit until" in getattr(judged(repo), "why", "")
     assert resume_all.cut_off(repo, [Agent("w", "stopped", "1m", "", reason="was killed")]) == []
 
 
-def test_whoever_was_quicker_is_seen_right_before(repo: places.Place, gone: Path) -> None:
+def test_whoever_was_quicker_is_seen_right_before(repo: paths.Place, gone: Path) -> None:
     gone.write_text(entry(1, "The task"))
     history(repo, "running", "stopped")
     step = judged(repo)
-    assert isinstance(step, recovery.Step)
-    meta.change(repo, "w", ended={"code": None, "at": 2.0, "why": "paused"})
+    assert isinstance(step, resume_plan.Step)
+    agent_meta.change(repo, "w", ended={"code": None, "at": 2.0, "why": "paused"})
 
     done = resume_all.carry_out(repo, resume_all.Plan([step], []), lambda text: None)
 

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.agents import recover, retire
+from ibstatus.agents.undo import log
 from ibstatus.errors import IbError
-from ibstatus.ops import recover, retire
-from ibstatus.store import home, meta, operations, places, questions, undo_log
+from ibstatus.mail import questions
+from ibstatus.project import agent_meta, home, operations, paths
 from tests import faults as fault_seam
 from tests.conftest import git, make_agent
 from tests.sweeps import spread
@@ -25,19 +27,19 @@ def silent(text: str) -> None:
     pass
 
 
-def retired(place: places.Place, name: str, **facts: object) -> retire.Retired:
+def retired(place: paths.Place, name: str, **facts: object) -> retire.Retired:
     with operations.begin(place, "kill", name, verb="killed", by="user", **facts) as op:
         done = retire.retire(op, silent)
         op.done()
     return done
 
 
-def branches(place: places.Place) -> list[str]:
+def branches(place: paths.Place) -> list[str]:
     return git(place.root, "for-each-ref", "--format=%(refname)", "refs/heads").split()
 
 
 @pytest.fixture
-def worked(repo: places.Place) -> Path:
+def worked(repo: paths.Place) -> Path:
     """An agent that has committed, changed and made files."""
     home.enter(repo)
     tree = make_agent(repo, "foo")
@@ -49,7 +51,7 @@ def worked(repo: places.Place) -> Path:
     return tree
 
 
-def test_nothing_of_it_is_left_but_what_undo_needs(repo: places.Place, worked: Path) -> None:
+def test_nothing_of_it_is_left_but_what_undo_needs(repo: paths.Place, worked: Path) -> None:
     done = retired(repo, "foo")
 
     assert not os.path.exists(repo.agent_dir("foo"))
@@ -57,12 +59,12 @@ def test_nothing_of_it_is_left_but_what_undo_needs(repo: places.Place, worked: P
     assert len(git(repo.root, "worktree", "list").splitlines()) == 1
     assert not os.path.exists(repo.safe + "/agents/foo")
     assert not os.path.exists(operations.path_of(repo, "foo"))
-    kept = git(repo.root, "ls-tree", "-r", "--name-only", undo_log.ref_of(done.undo)).split()
+    kept = git(repo.root, "ls-tree", "-r", "--name-only", log.ref_of(done.undo)).split()
     assert kept == ["done.txt", "file.txt", "new.txt"]
     assert git(repo.root, "fsck", "--strict", "--no-dangling") == ""
 
 
-def test_the_archive_holds_its_papers_and_its_work(repo: places.Place, worked: Path) -> None:
+def test_the_archive_holds_its_papers_and_its_work(repo: paths.Place, worked: Path) -> None:
     folder = Path(repo.agent_dir("foo"))
     (folder / "prompt.txt").write_text("do it\n")
     (folder / "debug-logs").mkdir()
@@ -85,7 +87,7 @@ def test_the_archive_holds_its_papers_and_its_work(repo: places.Place, worked: P
     assert len(list((kept / "debug-logs").iterdir())) == 20
 
 
-def test_two_archives_of_one_second_do_not_meet(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_two_archives_of_one_second_do_not_meet(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     found = set()
     for _ in range(3):
@@ -93,21 +95,21 @@ def test_two_archives_of_one_second_do_not_meet(repo: places.Place, agent: Calla
         found.add(retired(repo, "foo").archive)
 
     assert len(found) == 3
-    assert len(undo_log.all_of(repo)) == 3
+    assert len(log.all_of(repo)) == 3
 
 
-def test_children_get_the_manager_of_their_manager(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_children_get_the_manager_of_their_manager(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     for name, manager in (("top", None), ("mid", "top"), ("low", "mid")):
         agent(repo, name, manager)
 
     assert retired(repo, "mid").children == ["low"]
-    assert meta.read(repo, "low")["manager"] == "top"
+    assert agent_meta.read(repo, "low")["manager"] == "top"
     retired(repo, "top")
-    assert meta.read(repo, "low")["manager"] is None
+    assert agent_meta.read(repo, "low")["manager"] is None
 
 
-def test_its_open_questions_are_settled(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_its_open_questions_are_settled(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     agent(repo, "foo")
     questions.ask(repo, "cli", "foo", True, "which port?", NOW)
@@ -118,7 +120,7 @@ def test_its_open_questions_are_settled(repo: places.Place, agent: Callable[...,
     assert [item["agent"] for item in questions.pending(repo)] == ["bar"]
 
 
-def test_a_branch_that_somebody_has_checked_out_stays(repo: places.Place, worked: Path) -> None:
+def test_a_branch_that_somebody_has_checked_out_stays(repo: paths.Place, worked: Path) -> None:
     git(worked, "checkout", "-q", "--detach")
     git(repo.root, "checkout", "-q", "agent/foo")
 
@@ -128,7 +130,7 @@ def test_a_branch_that_somebody_has_checked_out_stays(repo: places.Place, worked
     assert git(repo.root, "status", "--porcelain") == ""
 
 
-def test_a_worktree_that_git_cannot_read_is_kept_whole(repo: places.Place, worked: Path) -> None:
+def test_a_worktree_that_git_cannot_read_is_kept_whole(repo: paths.Place, worked: Path) -> None:
     admin = Path(git(worked, "rev-parse", "--absolute-git-dir").strip())
     git(worked, "checkout", "-q", "--detach")
     git(worked, "commit", "-q", "--allow-empty", "-m", "alone")
@@ -137,17 +139,17 @@ def test_a_worktree_that_git_cannot_read_is_kept_whole(repo: places.Place, worke
 
     done = retired(repo, "foo")
 
-    rest = Path(undo_log.folder(repo, done.undo)) / undo_log.REST
+    rest = Path(log.folder(repo, done.undo)) / log.REST
     assert (rest / "new.txt").read_text() == "new\n"
     assert (rest / "file.txt").read_text() == "changed\n"
     git(repo.root, "gc", "-q", "--prune=now")
     assert git(repo.root, "log", "-1", "--format=%s", alone) == "alone\n"
 
 
-def test_an_agent_without_worktree(repo: places.Place) -> None:
+def test_an_agent_without_worktree(repo: paths.Place) -> None:
     home.enter(repo)
     os.makedirs(repo.agent_dir("bare"))
-    meta.write(repo, "bare", {"id": "bare", "worktree": False, "created_epoch": 1})
+    agent_meta.write(repo, "bare", {"id": "bare", "worktree": False, "created_epoch": 1})
 
     done = retired(repo, "bare")
 
@@ -155,7 +157,7 @@ def test_an_agent_without_worktree(repo: places.Place) -> None:
     assert os.path.exists(done.archive + "/meta.json")
 
 
-def killed_at(place: places.Place, at: int) -> bool:
+def killed_at(place: paths.Place, at: int) -> bool:
     """Retire in a child that dies at its n-th note; True when it came through."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -181,22 +183,22 @@ def killed_at(place: places.Place, at: int) -> bool:
 
 
 @pytest.mark.parametrize("at", [1, 2, 3, 4])
-def test_killed_at_a_note_it_is_finished(repo: places.Place, worked: Path, at: int) -> None:
+def test_killed_at_a_note_it_is_finished(repo: paths.Place, worked: Path, at: int) -> None:
     assert not killed_at(repo, at)
 
     recover.everything(repo)
 
     assert not os.path.exists(repo.agent_dir("foo"))
     assert branches(repo) == ["refs/heads/main"]
-    [record] = undo_log.all_of(repo)
+    [record] = log.all_of(repo)
     assert record.agent == "foo"
-    assert git(repo.root, "show", f"{undo_log.ref_of(record.name)}:new.txt") == "new\n"
+    assert git(repo.root, "show", f"{log.ref_of(record.name)}:new.txt") == "new\n"
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("at", spread(range(0, 60, 2), 6))
 def test_a_disk_that_fails_once_leaves_no_child_behind(
-    repo: places.Place, agent: Callable[..., Path], faults: fault_seam.Faults, monkeypatch: pytest.MonkeyPatch, at: int
+    repo: paths.Place, agent: Callable[..., Path], faults: fault_seam.Faults, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     """From the moment on in which the children get their manager."""
     home.enter(repo)
@@ -216,5 +218,5 @@ def test_a_disk_that_fails_once_leaves_no_child_behind(
 
     recover.everything(repo)
 
-    assert [meta.read(repo, name)["manager"] for name in ("kid", "other")] == ["boss", "boss"]
+    assert [agent_meta.read(repo, name)["manager"] for name in ("kid", "other")] == ["boss", "boss"]
     assert not os.path.exists(repo.agent_dir("lead"))

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ibstatus.ops.simulation import plan, settling, truth
-from ibstatus.ops.simulation.settling import Settling
-from ibstatus.ops.simulation.world import World
-from ibstatus.store import home, places, snapshot
+from ibstatus.project import home, paths
+from ibstatus.state import snapshot
+from ibstatus.testkit.simulation import plan, settle, truth
+from ibstatus.testkit.simulation.settle import Settling
+from ibstatus.testkit.simulation.world import World
 
 Course = Callable[[float], str]
 
@@ -30,10 +31,10 @@ class Stage(World):
 
 
 @pytest.fixture
-def stage(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+def stage(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     """It leaps at every look."""
     for name, value in (("PATIENCE", 0.0), ("LESS", 0.0), ("LOOK", 0.0), ("EARLY", 1.0)):
-        monkeypatch.setattr(settling, name, value)
+        monkeypatch.setattr(settle, name, value)
     home.enter(repo)
     there = Stage(1)
     there.place = repo
@@ -102,7 +103,7 @@ def test_who_is_never_right_is_given_up_and_looked_at_again_when_something_else_
     fleet.settle()
 
     assert [one.who for one in fleet.record.wrong] == ["a"]
-    assert fleet.record.wrong[0].seconds > settling.MINUTE
+    assert fleet.record.wrong[0].seconds > settle.MINUTE
     fleet.settle()
     assert len(fleet.record.wrong) == 1
     fleet.truths["a"] = truth.DONE

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops.simulation import clocked, plan, promises, reading, truth
-from ibstatus.ops.simulation.clock import Clock
-from ibstatus.ops.simulation.records import Episode, Limit, Notice, Record, Sent, Wrong
-from ibstatus.ops.simulation.watcher import processes_in
-from ibstatus.store import home, inbox, places
-from ibstatus.store import notices as queued
+from ibstatus.mail import inbox
+from ibstatus.mail import post as queued
+from ibstatus.project import home, paths
+from ibstatus.testkit.simulation import clocked, observe, plan, promises, truth
+from ibstatus.testkit.simulation.clock import Clock
+from ibstatus.testkit.simulation.records import Episode, Limit, Notice, Record, Sent, Wrong
+from ibstatus.testkit.simulation.watcher import processes_in
 from tests.conftest import make_agent
 from tests.until import until
 
@@ -139,11 +140,11 @@ def happened(kind: str, who: str, second: float, **more: object) -> dict[str, ob
 
 
 @pytest.mark.parametrize(("ended", "vain"), [(30, True), (50, False), (10, False)])
-def test_who_was_over_before_it_read_its_letter(repo: places.Place, ended: float, vain: bool) -> None:
+def test_who_was_over_before_it_read_its_letter(repo: paths.Place, ended: float, vain: bool) -> None:
     home.enter(repo)
     make_agent(repo, "lead")
     inbox.put(repo, "supervisor", "lead", "w", True, "[hook]: Your subtask w just completed", 20.0, "in-1-w")
-    told = reading.Told(repo)
+    told = observe.Told(repo)
     told.read_inboxes(["lead"])
     history = [happened("notice.sent", "w", 20, id="in-1-w"), happened("agent.stopped", "lead", ended)]
     history.append(happened("message.offered", "lead", 40, ids=["in-1-w"]))
@@ -151,10 +152,10 @@ def test_who_was_over_before_it_read_its_letter(repo: places.Place, ended: float
     assert [one.vain for one in told.notices(history, 0.0)] == [vain]
 
 
-def test_an_agent_is_quiet_while_it_hears_nothing_but_nudges(repo: places.Place) -> None:
+def test_an_agent_is_quiet_while_it_hears_nothing_but_nudges(repo: paths.Place) -> None:
     home.enter(repo)
     make_agent(repo, "a")
-    for item, text in (("in-1", reading.NUDGE), ("in-2", "a letter"), ("in-3", reading.NUDGE)):
+    for item, text in (("in-1", observe.NUDGE), ("in-2", "a letter"), ("in-3", observe.NUDGE)):
         inbox.put(repo, "supervisor", "a", "system", True, text, 20.0, item)
     history = [
         happened("message.queued", "system", 21, id="in-1", to="a"),
@@ -165,10 +166,10 @@ def test_an_agent_is_quiet_while_it_hears_nothing_but_nudges(repo: places.Place)
         happened("agent.stopped", "a", 40),
         happened("agent.state", "a", 50, state="creating"),
     ]
-    nudges = reading.nudges(repo, "a", history, 10.0)
+    nudges = observe.nudges(repo, "a", history, 10.0)
 
     assert {item: one.at for item, one in nudges.items()} == {"in-1": 11.0, "in-3": 10.0}
-    assert reading.quiet(history, "a", nudges, 10.0) == [
+    assert observe.quiet(history, "a", nudges, 10.0) == [
         Episode("a", *times) for times in ((0.0, 20.0), (20.0, 30.0), (30.0, 40.0), (40.0, inf))
     ]
 
@@ -185,7 +186,7 @@ def test_episodes_are_the_words_of_hooks_and_dialogs_are_known_by_their_reason()
         happened("notice.sent", "a", 6),
     ]
 
-    assert reading.episodes(history, 1.0) == [
+    assert observe.episodes(history, 1.0) == [
         Episode("a", 1.0, 4.0, asks=True),
         Episode("a", 4.0, inf),
         Episode("b", 2.0, inf),
@@ -201,7 +202,7 @@ def test_a_limit_that_is_resumed_too_early_is_no_promise_kept() -> None:
 
 
 def test_marks_are_counted_once_a_line_and_repeats_apart() -> None:
-    ears = reading.Ears("/nonexistent")
+    ears = observe.Ears("/nonexistent")
 
     ears.hear('{"id":"in-1","msg":"m1x1"}\n{"id":"in-1","again":true,"msg":"m1x1 m1x2"}\nm12x1')
 
@@ -209,7 +210,7 @@ def test_marks_are_counted_once_a_line_and_repeats_apart() -> None:
     assert ears.again == {"m1x1": 1, "m1x2": 1}
 
 
-def test_a_notice_that_left_no_event_is_counted(repo: places.Place) -> None:
+def test_a_notice_that_left_no_event_is_counted(repo: paths.Place) -> None:
     home.enter(repo)
     make_agent(repo, "lead")
     inbox.put(
@@ -218,7 +219,7 @@ def test_a_notice_that_left_no_event_is_counted(repo: places.Place) -> None:
     inbox.put(repo, "cli", "lead", "w", True, "a letter of its own", 1000.0, "in-2-w")
     for item in ("n-1-w", "q-1"):
         queued.post(repo, "supervisor", item, "waiting", "w", True, "Agent w is waiting", 1000.0)
-    told = reading.Told(repo)
+    told = observe.Told(repo)
     told.read_inboxes(["lead", "gone"])
     told.read_queue()
     told.read_queue()
@@ -290,7 +291,7 @@ def test_the_clock_never_goes_back(tmp_path: Path) -> None:
 def test_what_a_killed_simulation_leaves_is_cleared_away(tmp_path: Path) -> None:
     code = (
         "import os, subprocess\n"
-        "from ibstatus.ops.simulation.world import World\n"
+        "from ibstatus.testkit.simulation.world import World\n"
         "world = World(1)\n"
         "subprocess.Popen(['sleep', '600'], env=world.env)\n"
         "print(world.folder, flush=True)\n"

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.agents import spawn
 from ibstatus.errors import IbError
-from ibstatus.ops import spawn
-from ibstatus.store import home, locks, operations, places
+from ibstatus.project import home, operations, paths
+from ibstatus.system import locks
 from tests import killed
 from tests.children import is_alive
 from tests.conftest import Done, git, make_agent, make_repo, run_ib
@@ -49,7 +50,7 @@ def environment(client: Path) -> dict[str, str]:
     return dict(line.split("=", 1) for line in (client / "env").read_text().split("\0") if "=" in line)
 
 
-def everything(place: places.Place) -> tuple[str, str, list[str], list[str]]:
+def everything(place: paths.Place) -> tuple[str, str, list[str], list[str]]:
     """All that a spawn could leave: refs, worktrees, folders, safety copies."""
     folders = [Path(place.home, "agents"), Path(place.safe, "agents"), Path(place.safe, "operations")]
     left = [str(path) for folder in folders if folder.exists() for path in sorted(folder.iterdir())]
@@ -335,7 +336,7 @@ def test_killed_anywhere_the_next_command_mends_it(ib, repo, client: Path, tmux,
         assert ib("new-agent", "--name", "w1", "task").code == 0
 
 
-def held_checkout(place: places.Place, folder: Path) -> tuple[Path, Path]:
+def held_checkout(place: paths.Place, folder: Path) -> tuple[Path, Path]:
     """A hook of the user holds the worktree up: (it has begun, it may go on)."""
     hook, there, go = Path(place.root, ".git/hooks/post-checkout"), folder / "there", folder / "go"
     hook.write_text(f"#!/bin/sh\ncd '{folder}' && touch there && while [ ! -e go ]; do sleep 0.1; done\n")
@@ -591,7 +592,7 @@ def test_a_path_that_is_no_text(client: Path, tmp_path: Path) -> None:
     assert "bug" not in done.err
 
 
-def test_what_may_still_come_to_life_is_said(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_may_still_come_to_life_is_said(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tmux that hangs does later what it was asked for; who tries again at once would have it done twice."""
 
     def hangs(operation: operations.Operation) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ibstatus.drivers import ending
-from ibstatus.drivers import tmux as driver
-from ibstatus.ops import session, stop
-from ibstatus.store import home, meta, places
+from ibstatus.agents import stop
+from ibstatus.claude import sessions
+from ibstatus.project import agent_meta, home, paths
+from ibstatus.system.process import user_processes
+from ibstatus.system.tmux import server as driver
 from tests.children import is_alive
 from tests.patience import LONG
 from tests.until import until
@@ -38,7 +39,7 @@ def silent(text: str) -> None:
 
 
 @pytest.fixture
-def start(repo: places.Place, tmux: Callable[..., str], agent: Callable[..., Path]) -> Callable[..., list[int]]:
+def start(repo: paths.Place, tmux: Callable[..., str], agent: Callable[..., Path]) -> Callable[..., list[int]]:
     """Make an agent whose session runs a client below a start.sh; returns the pids of the client and its children."""
     home.enter(repo)
 
@@ -50,7 +51,7 @@ def start(repo: places.Place, tmux: Callable[..., str], agent: Callable[..., Pat
         (folder / "start.sh").write_text(
             f"#!/bin/sh\nIB_AGENT_ID={name}; export IB_AGENT_ID\n{line}echo $? > ended-with\n"
         )
-        where = session.of(repo, name)
+        where = sessions.of(repo, name)
         driver.start(where.socket, where.name, str(folder / "repo"), ["/bin/sh", str(folder / "start.sh")], name)
         until(lambda: (folder / "pids").exists() and (folder / "pids").read_text().endswith("\n"))
         return [int(pid) for pid in (folder / "pids").read_text().split()]
@@ -63,10 +64,10 @@ def alive(pids: list[int]) -> list[int]:
 
 
 def test_the_client_says_goodbye_and_all_of_it_is_gone(
-    repo: places.Place, start: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, start: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "PATIENCE", LONG)
-    monkeypatch.setattr(ending, "end", partial(ending.end, launchers=3.0))
+    monkeypatch.setattr(user_processes, "PATIENCE", LONG)
+    monkeypatch.setattr(user_processes, "end", partial(user_processes.end, launchers=3.0))
     pids = start("foo")
     said: list[str] = []
 
@@ -76,11 +77,11 @@ def test_the_client_says_goodbye_and_all_of_it_is_gone(
     assert Path(repo.agent_dir("foo"), "ended").read_text() == "said goodbye"
     assert Path(repo.agent_dir("foo"), "repo", "ended-with").read_text() == "0\n"
     assert said == ["Terminated Claude process", "Killed tmux session"]
-    assert session.of(repo, "foo").pane() is None
+    assert sessions.of(repo, "foo").pane() is None
     assert "Killed tmux session" in Path(repo.agent_dir("foo"), "agent.log").read_text()
 
 
-def test_one_that_does_not_listen_is_killed(repo: places.Place, start: Callable[..., list[int]]) -> None:
+def test_one_that_does_not_listen_is_killed(repo: paths.Place, start: Callable[..., list[int]]) -> None:
     pids = start("foo", "deaf")
 
     assert stop.stop(repo, "foo", silent)
@@ -89,7 +90,7 @@ def test_one_that_does_not_listen_is_killed(repo: places.Place, start: Callable[
 
 
 def test_a_longer_name_is_not_touched(
-    repo: places.Place, start: Callable[..., list[int]], agent: Callable[..., Path]
+    repo: paths.Place, start: Callable[..., list[int]], agent: Callable[..., Path]
 ) -> None:
     pids = start("foo-bar")
     agent(repo, "foo")
@@ -97,12 +98,12 @@ def test_a_longer_name_is_not_touched(
     assert not stop.stop(repo, "foo", silent)
 
     assert alive(pids) == pids
-    pane = session.of(repo, "foo-bar").pane()
+    pane = sessions.of(repo, "foo-bar").pane()
     assert pane is not None
     assert not pane.dead
 
 
-def test_of_two_only_the_one(repo: places.Place, start: Callable[..., list[int]]) -> None:
+def test_of_two_only_the_one(repo: paths.Place, start: Callable[..., list[int]]) -> None:
     foo, other = start("foo"), start("foo-bar")
 
     assert stop.stop(repo, "foo", silent)
@@ -111,7 +112,7 @@ def test_of_two_only_the_one(repo: places.Place, start: Callable[..., list[int]]
     assert alive(other) == other
 
 
-def test_a_second_stop_finds_nothing(repo: places.Place, start: Callable[..., list[int]]) -> None:
+def test_a_second_stop_finds_nothing(repo: paths.Place, start: Callable[..., list[int]]) -> None:
     start("foo")
     stop.stop(repo, "foo", silent)
 
@@ -119,13 +120,13 @@ def test_a_second_stop_finds_nothing(repo: places.Place, start: Callable[..., li
 
 
 def test_without_a_server_its_strays_are_ended(
-    repo: places.Place, start: Callable[..., list[int]], tmux: Callable[..., str]
+    repo: paths.Place, start: Callable[..., list[int]], tmux: Callable[..., str]
 ) -> None:
     pids = start("foo", "deaf")
     other = subprocess.Popen(["sleep", "600"], cwd=repo.agent_dir("foo") + "/repo")
     try:
         tmux("kill-server")
-        until(lambda: session.of(repo, "foo").pane() is None)
+        until(lambda: sessions.of(repo, "foo").pane() is None)
 
         stop.stop(repo, "foo", silent)
 
@@ -136,10 +137,10 @@ def test_without_a_server_its_strays_are_ended(
         other.wait()
 
 
-def test_a_stray_without_a_worktree_is_ended(repo: places.Place, tmux: Callable[..., str]) -> None:
+def test_a_stray_without_a_worktree_is_ended(repo: paths.Place, tmux: Callable[..., str]) -> None:
     home.enter(repo)
     os.makedirs(repo.agent_dir("foo"))
-    meta.write(repo, "foo", {"id": "foo", "worktree": False})
+    agent_meta.write(repo, "foo", {"id": "foo", "worktree": False})
     env = {**os.environ, "IB_AGENT_ID": "foo"}
     with subprocess.Popen(["sleep", "600"], cwd=repo.root, env=env) as stray:
         assert stop.stop(repo, "foo", silent)
@@ -147,7 +148,7 @@ def test_a_stray_without_a_worktree_is_ended(repo: places.Place, tmux: Callable[
 
 
 def test_a_tmux_server_that_was_started_from_its_worktree_stays_with_all_in_it(
-    repo: places.Place, start: Callable[..., list[int]], tmux: Callable[..., str]
+    repo: paths.Place, start: Callable[..., list[int]], tmux: Callable[..., str]
 ) -> None:
     pids = start("foo")
     env = {**os.environ, "IB_AGENT_ID": "foo"}
@@ -180,9 +181,9 @@ def test_a_pid_that_was_given_out_again_is_left_alone(sleeper: "subprocess.Popen
     known._create_time = 1.0
     known._ident = (sleeper.pid, 1.0)
 
-    assert not ending.end([known], [known])
+    assert not user_processes.end([known], [known])
     assert alive([sleeper.pid]) == [sleeper.pid]
 
 
 def test_nobody_ends_itself() -> None:
-    assert os.getpid() not in [process.pid for process in ending.family(os.getpid())]
+    assert os.getpid() not in [process.pid for process in user_processes.family(os.getpid())]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import titles
-from ibstatus.store import places, title_files
+from ibstatus.project import paths
+from ibstatus.titles import pane_files, titles
 from tests.conftest import Done, git, make_agent, make_repo
 from tests.hooks.title_panes import Server, Session
 from tests.until import until
@@ -24,7 +24,7 @@ def server(tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.fixture
-def at_work(server: Server, repo: places.Place) -> Session:
+def at_work(server: Server, repo: paths.Place) -> Session:
     """A session that has done something, in the window `own`."""
     session = Session(server, server.pane(), repo.root).start().edit().stop()
     assert server.name(session.pane) == "🤖✅repo"
@@ -36,7 +36,7 @@ def is_back(server: Server, pane: str, name: str = "own") -> bool:
 
 
 def test_all_windows_of_a_repository_and_of_its_agents(
-    server: Server, at_work: Session, repo: places.Place, tmp_path: Path
+    server: Server, at_work: Session, repo: paths.Place, tmp_path: Path
 ) -> None:
     """Linked worktrees are of it, too; a repository within it is another one."""
     git(repo.root, "worktree", "add", "-q", "-b", "aside", str(tmp_path / "aside"))
@@ -69,7 +69,7 @@ def test_its_hooks_leave_the_window_alone_until_the_settings_are_read_again(serv
     assert is_back(server, at_work.pane)
 
 
-def test_two_sessions_in_one_window_are_one_window(server: Server, at_work: Session, repo: places.Place) -> None:
+def test_two_sessions_in_one_window_are_one_window(server: Server, at_work: Session, repo: paths.Place) -> None:
     second = server.split(at_work.pane)
     Session(server, second, repo.root, "s2").start()
 
@@ -96,7 +96,7 @@ def test_a_session_that_has_ended_has_nothing_to_give(server: Server, at_work: S
 
 def test_a_server_that_is_gone_has_no_windows(server: Server, at_work: Session) -> None:
     server.tmux("kill-server")
-    until(lambda: not title_files.is_alive(int(server.pid)))
+    until(lambda: not pane_files.is_alive(int(server.pid)))
 
     assert titles.give_back(at_work.project) == 0
 
@@ -108,7 +108,7 @@ def test_a_server_that_hangs_gets_it_by_the_next_event(server: Server, at_work: 
     finally:
         os.kill(int(server.pid), signal.SIGCONT)
     path = str(server.memories[0])
-    with title_files.File(path) as file:
+    with pane_files.File(path) as file:
         file.memory.tried = 0.0  # as some seconds later
         file.put()
     at_work.edit()
@@ -131,7 +131,7 @@ def test_a_memory_of_any_kind_breaks_nothing(server: Server, at_work: Session, f
     assert is_back(server, at_work.pane)
 
 
-def test_titles_off_gives_the_window_back(ib: Callable[..., Done], server: Server, repo: places.Place) -> None:
+def test_titles_off_gives_the_window_back(ib: Callable[..., Done], server: Server, repo: paths.Place) -> None:
     home = {"HOME": str(server.home)}
     assert ib("init", env=home).code == 0
     assert ib("hooks", "install", env=home).code == 0

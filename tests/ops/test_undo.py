@@ -15,10 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibstatus.drivers import git_snapshot
+from ibstatus.agents import kill, recover
+from ibstatus.agents.undo import forgetting, git_snapshot, log, undo, undo_bulk
 from ibstatus.errors import IbError
-from ibstatus.ops import forgetting, kill, recover, undo
-from ibstatus.store import founding, home, meta, moving, operations, places, questions, undo_bulk, undo_log
+from ibstatus.mail import questions
+from ibstatus.project import agent_meta, founding, home, operations, paths
+from ibstatus.system import folders
 from tests.conftest import git, make_agent, make_repo, run_ib
 from tests.drivers.test_git_snapshot import ATTRIBUTES, act, files, step
 from tests.sweeps import Sweep
@@ -30,7 +32,7 @@ def silent(text: str) -> None:
     pass
 
 
-def seen(place: places.Place, agent: str) -> dict[str, Any]:
+def seen(place: paths.Place, agent: str) -> dict[str, Any]:
     """Everything that a person could look at."""
     tree = Path(place.agent_dir(agent)) / "repo"
     status = git_snapshot.asked(str(tree), "status", "--porcelain=v2", "--ignored", "--branch", "-z")
@@ -46,14 +48,14 @@ def seen(place: places.Place, agent: str) -> dict[str, Any]:
     }
 
 
-def close(place: places.Place, *names: str) -> kill.Closed:
+def close(place: paths.Place, *names: str) -> kill.Closed:
     closed = kill.kill(place, names, "user", "killed", silent)
     assert closed.failed == []
     return closed
 
 
 @pytest.fixture
-def worked(repo: places.Place) -> Path:
+def worked(repo: paths.Place) -> Path:
     """An agent in the middle of its work."""
     home.enter(repo)
     tree = make_agent(repo, "foo")
@@ -76,7 +78,7 @@ def worked(repo: places.Place) -> Path:
     return tree
 
 
-def test_a_kill_is_taken_back(repo: places.Place, worked: Path) -> None:
+def test_a_kill_is_taken_back(repo: paths.Place, worked: Path) -> None:
     before = seen(repo, "foo")
     close(repo, "foo")
     assert not os.path.exists(repo.agent_dir("foo"))
@@ -85,17 +87,17 @@ def test_a_kill_is_taken_back(repo: places.Place, worked: Path) -> None:
 
     assert record.agent == "foo"
     assert seen(repo, "foo") == before
-    assert undo_log.all_of(repo) == []
-    assert moving.names_in(repo.safe + "/undo") == []
+    assert log.all_of(repo) == []
+    assert folders.names_in(repo.safe + "/undo") == []
     assert git(repo.root, "for-each-ref", "refs/ib") == ""
-    assert meta.read(repo, "foo")["ended"]
+    assert agent_meta.read(repo, "foo")["ended"]
     assert os.path.exists(repo.safe + "/agents/foo/meta.json")
     assert "Brought back" in Path(repo.agent_dir("foo"), "agent.log").read_text()
     assert git(repo.root, "worktree", "prune", "-v") == ""
     assert git(repo.root, "fsck", "--strict", "--no-dangling") == ""
 
 
-def test_after_gc_all_of_it_is_still_there(repo: places.Place, worked: Path) -> None:
+def test_after_gc_all_of_it_is_still_there(repo: paths.Place, worked: Path) -> None:
     before = seen(repo, "foo")
     close(repo, "foo")
     git(repo.root, "reflog", "expire", "--expire=now", "--all")
@@ -140,25 +142,25 @@ def test_any_worktree_comes_back(room: Path, attributes: bytes, steps: list[Any]
         shutil.rmtree(root)
 
 
-def test_children_and_questions_come_back(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_children_and_questions_come_back(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     for name, manager in (("top", None), ("mid", "top"), ("low", "mid"), ("moved", "mid")):
         agent(repo, name, manager)
     questions.ask(repo, "cli", "mid", True, "which port?", NOW)
     close(repo, "mid")
-    meta.change(repo, "moved", manager=None)
+    agent_meta.change(repo, "moved", manager=None)
 
     undo.undo(repo, "mid", silent)
 
-    assert meta.read(repo, "low")["manager"] == "mid"
-    assert meta.read(repo, "moved")["manager"] is None, "somebody had given it to another one meanwhile"
-    assert meta.read(repo, "mid")["manager"] == "top"
+    assert agent_meta.read(repo, "low")["manager"] == "mid"
+    assert agent_meta.read(repo, "moved")["manager"] is None, "somebody had given it to another one meanwhile"
+    assert agent_meta.read(repo, "mid")["manager"] == "top"
     [item] = questions.pending(repo)
     assert item["question"] == "which port?"
     assert "note" not in item
 
 
-def test_a_question_that_was_settled_before_stays_settled(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_a_question_that_was_settled_before_stays_settled(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     make_agent(repo, "foo")
     asked = questions.ask(repo, "cli", "foo", True, "which port?", NOW)[0]
@@ -171,7 +173,7 @@ def test_a_question_that_was_settled_before_stays_settled(repo: places.Place, ag
 
 
 @pytest.mark.parametrize("order", [("top", "low"), ("low", "top")])
-def test_a_group_comes_back_whole(repo: places.Place, agent: Callable[..., Path], order: tuple[str, str]) -> None:
+def test_a_group_comes_back_whole(repo: paths.Place, agent: Callable[..., Path], order: tuple[str, str]) -> None:
     home.enter(repo)
     agent(repo, "top")
     agent(repo, "low", "top")
@@ -182,11 +184,11 @@ def test_a_group_comes_back_whole(repo: places.Place, agent: Callable[..., Path]
     back = undo.undo(repo, "low", silent)
 
     assert {record.agent for record in back} == {"top", "low"}
-    assert meta.read(repo, "low")["manager"] == "top"
-    assert [record.agent for record in undo_log.all_of(repo)] == ["other"]
+    assert agent_meta.read(repo, "low")["manager"] == "top"
+    assert [record.agent for record in log.all_of(repo)] == ["other"]
 
 
-def test_a_detached_worktree_in_a_conflict_comes_back(repo: places.Place, worked: Path) -> None:
+def test_a_detached_worktree_in_a_conflict_comes_back(repo: paths.Place, worked: Path) -> None:
     git(worked, "commit", "-qam", "rest")
     git(worked, "checkout", "-q", "--detach", "main")
     (worked / "file.txt").write_text("another\n")
@@ -201,12 +203,12 @@ def test_a_detached_worktree_in_a_conflict_comes_back(repo: places.Place, worked
     git(worked, "merge", "--abort")
 
 
-def state(place: places.Place) -> tuple[Any, ...]:
+def state(place: paths.Place) -> tuple[Any, ...]:
     """What must be the same after a refusal."""
     return git(place.root, "for-each-ref"), files(Path(place.safe) / "undo"), files(Path(place.home) / "agents")
 
 
-def test_a_name_that_is_taken_is_refused(repo: places.Place, worked: Path, agent: Callable[..., Path]) -> None:
+def test_a_name_that_is_taken_is_refused(repo: paths.Place, worked: Path, agent: Callable[..., Path]) -> None:
     close(repo, "foo")
     make_agent(repo, "foo")
     before = state(repo)
@@ -218,7 +220,7 @@ def test_a_name_that_is_taken_is_refused(repo: places.Place, worked: Path, agent
     assert operations.read(repo, "foo") == {}
 
 
-def test_a_branch_that_is_there_again_is_refused(repo: places.Place, worked: Path) -> None:
+def test_a_branch_that_is_there_again_is_refused(repo: paths.Place, worked: Path) -> None:
     close(repo, "foo")
     git(repo.root, "branch", "agent/foo", "main")
     before = state(repo)
@@ -229,7 +231,7 @@ def test_a_branch_that_is_there_again_is_refused(repo: places.Place, worked: Pat
     assert state(repo) == before
 
 
-def test_a_path_that_is_taken_is_refused(repo: places.Place, worked: Path) -> None:
+def test_a_path_that_is_taken_is_refused(repo: paths.Place, worked: Path) -> None:
     close(repo, "foo")
     Path(repo.agent_dir("foo")).mkdir()
     Path(repo.agent_dir("foo"), "mine").write_text("x")
@@ -241,7 +243,7 @@ def test_a_path_that_is_taken_is_refused(repo: places.Place, worked: Path) -> No
     assert state(repo) == before
 
 
-def test_one_of_a_group_that_cannot_come_back_keeps_all(repo: places.Place, agent: Callable[..., Path]) -> None:
+def test_one_of_a_group_that_cannot_come_back_keeps_all(repo: paths.Place, agent: Callable[..., Path]) -> None:
     home.enter(repo)
     for name in ("a", "b"):
         agent(repo, name)
@@ -255,7 +257,7 @@ def test_one_of_a_group_that_cannot_come_back_keeps_all(repo: places.Place, agen
     assert state(repo) == before
 
 
-def test_gits_own_name_for_the_worktree_may_be_taken(repo: places.Place, worked: Path, tmp_path: Path) -> None:
+def test_gits_own_name_for_the_worktree_may_be_taken(repo: paths.Place, worked: Path, tmp_path: Path) -> None:
     close(repo, "foo")
     git(repo.root, "worktree", "add", "-q", "--detach", str(tmp_path / "elsewhere" / "repo"))
 
@@ -266,10 +268,10 @@ def test_gits_own_name_for_the_worktree_may_be_taken(repo: places.Place, worked:
     assert len(git(repo.root, "worktree", "list").splitlines()) == 3
 
 
-def test_a_repository_that_was_moved(repo: places.Place, worked: Path, tmp_path: Path) -> None:
+def test_a_repository_that_was_moved(repo: paths.Place, worked: Path, tmp_path: Path) -> None:
     close(repo, "foo")
     os.rename(repo.root, tmp_path / "moved")
-    place = places.find(str(tmp_path / "moved"))
+    place = paths.find(str(tmp_path / "moved"))
     founding.settle(place, answer=founding.MOVED)
 
     undo.undo(place, "", silent)
@@ -279,7 +281,7 @@ def test_a_repository_that_was_moved(repo: places.Place, worked: Path, tmp_path:
     assert git(tree, "rev-parse", "--abbrev-ref", "HEAD") == "agent/foo\n"
 
 
-def test_nothing_to_undo(repo: places.Place) -> None:
+def test_nothing_to_undo(repo: paths.Place) -> None:
     home.enter(repo)
 
     with pytest.raises(IbError, match="nothing to undo"):
@@ -288,7 +290,7 @@ def test_nothing_to_undo(repo: places.Place) -> None:
         undo.undo(repo, "../../etc", silent)
 
 
-def test_killed_undone_killed_undone(repo: places.Place, worked: Path) -> None:
+def test_killed_undone_killed_undone(repo: paths.Place, worked: Path) -> None:
     before = seen(repo, "foo")
     for _ in range(3):
         close(repo, "foo")
@@ -317,7 +319,7 @@ def in_child(act: Callable[[], None], strike: Callable[[], None]) -> bool:
 
 def strike_at(at: int) -> None:
     """Die before the n-th call of anything of ours that changes something outside or on the disk."""
-    import ibstatus.store.disk as disk
+    import ibstatus.system.disk as disk
 
     count = 0
 
@@ -337,7 +339,7 @@ def strike_at(at: int) -> None:
         setattr(module, name, wrapped(getattr(module, name)))
 
 
-def killed_everywhere(make: Callable[[Path], places.Place], act: Callable[[places.Place], None], room: Path) -> Any:
+def killed_everywhere(make: Callable[[Path], paths.Place], act: Callable[[paths.Place], None], room: Path) -> Any:
     """Yield the place after a kill before one step after another, until it comes through."""
     sweep = Sweep(every=10)
     for at in sweep:
@@ -354,7 +356,7 @@ def killed_everywhere(make: Callable[[Path], places.Place], act: Callable[[place
     assert sweep.last > 20
 
 
-def busy_agent(root: Path) -> places.Place:
+def busy_agent(root: Path) -> paths.Place:
     place = make_repo(root / "repo")
     home.enter(place)
     tree = make_agent(place, "foo")
@@ -375,29 +377,29 @@ def test_a_kill_that_is_cut_off_anywhere(room: Path) -> None:
         recover.everything(place)
         left = operations.read(place, "foo")
         assert left == {}
-        if not undo_log.all_of(place):  # it had not begun
+        if not log.all_of(place):  # it had not begun
             assert os.path.exists(place.agent_dir("foo") + "/repo/a.txt")
             continue
         assert not os.path.exists(place.agent_dir("foo"))
-        assert len(undo_log.all_of(place)) == 1
-        assert meta.read(place, "child")["manager"] is None
+        assert len(log.all_of(place)) == 1
+        assert agent_meta.read(place, "child")["manager"] is None
         undo.undo(place, "", silent)
         check_whole(place)
 
 
-def check_whole(place: places.Place) -> None:
+def check_whole(place: paths.Place) -> None:
     tree = Path(place.agent_dir("foo")) / "repo"
     assert (tree / "a.txt").read_text() == "changed\n"
     assert (tree / "x.o").read_text() == "ignored\n"
     assert git(tree, "status", "--porcelain", "--ignored") == "AM a.txt\n?? .gitignore\n!! x.o\n"
     assert git(tree, "rev-parse", "--abbrev-ref", "HEAD") == "agent/foo\n"
-    assert meta.read(place, "child")["manager"] == "foo"
+    assert agent_meta.read(place, "child")["manager"] == "foo"
     assert [item["question"] for item in questions.pending(place)] == ["which port?"]
     assert git(place.root, "worktree", "prune", "-v", "-n") == ""
     assert git(place.root, "fsck", "--strict", "--no-dangling") == ""
 
 
-def killed_agent(root: Path) -> places.Place:
+def killed_agent(root: Path) -> paths.Place:
     place = busy_agent(root)
     close(place, "foo")
     return place
@@ -409,20 +411,20 @@ def test_an_undo_that_is_cut_off_anywhere(room: Path) -> None:
     for place in killed_everywhere(killed_agent, lambda place: undo.undo(place, "", silent) and None, room):
         git(place.root, "worktree", "prune")  # as git itself may do at any time
         recover.everything(place)
-        if undo_log.all_of(place):  # it had not begun
+        if log.all_of(place):  # it had not begun
             assert not os.path.exists(place.agent_dir("foo") + "/meta.json")
             undo.undo(place, "", silent)
         check_whole(place)
-        assert moving.names_in(place.safe + "/undo") == []
+        assert folders.names_in(place.safe + "/undo") == []
         assert git(place.root, "for-each-ref", "refs/ib") == ""
 
 
-def test_what_does_not_fit_is_kept(repo: places.Place, worked: Path) -> None:
+def test_what_does_not_fit_is_kept(repo: paths.Place, worked: Path) -> None:
     """Somebody put a folder where a file was, between the snapshot and the removal: both are still there."""
     (worked / "d").mkdir()
     (worked / "d" / "f").write_text("x")
     name = close(repo, "foo").retired[0].undo
-    rest = Path(undo_log.folder(repo, name), undo_log.REST)
+    rest = Path(log.folder(repo, name), log.REST)
     (rest / "d").write_text("in the way")
     said: list[str] = []
 
@@ -430,10 +432,10 @@ def test_what_does_not_fit_is_kept(repo: places.Place, worked: Path) -> None:
 
     assert (worked / "d").read_text() == "in the way"
     assert any("d/f" in text for text in said)
-    assert git(repo.root, "show", f"{undo_log.ref_of(name)}:d/f") == "x"
+    assert git(repo.root, "show", f"{log.ref_of(name)}:d/f") == "x"
 
 
-def test_two_at_once(repo: places.Place, worked: Path) -> None:
+def test_two_at_once(repo: paths.Place, worked: Path) -> None:
     def together(*words: str) -> list[int]:
         argv = [sys.executable, "-m", "ibstatus", *words]
         running = [subprocess.Popen(argv, cwd=repo.root, stderr=subprocess.PIPE, stdout=subprocess.PIPE) for _ in "abc"]
@@ -443,14 +445,14 @@ def test_two_at_once(repo: places.Place, worked: Path) -> None:
     before = seen(repo, "foo")
     for _ in range(3):
         assert together("kill", "foo", "--force") == [0, 1, 1]
-        assert len(undo_log.all_of(repo)) == 1
+        assert len(log.all_of(repo)) == 1
         assert together("undo", "foo") == [0, 1, 1]
         assert seen(repo, "foo") == before
 
 
 @pytest.mark.usefixtures("tmux")
 @pytest.mark.parametrize("checked_out", [True, False])
-def test_a_merge_is_taken_back(repo: places.Place, worked: Path, checked_out: bool) -> None:
+def test_a_merge_is_taken_back(repo: paths.Place, worked: Path, checked_out: bool) -> None:
     git(worked, "add", "-A")
     git(worked, "commit", "-qm", "all")
     if not checked_out:
@@ -467,7 +469,7 @@ def test_a_merge_is_taken_back(repo: places.Place, worked: Path, checked_out: bo
 
 
 @pytest.mark.usefixtures("tmux")
-def test_a_merge_that_others_built_on_stays(repo: places.Place, worked: Path) -> None:
+def test_a_merge_that_others_built_on_stays(repo: paths.Place, worked: Path) -> None:
     git(worked, "add", "-A")
     git(worked, "commit", "-qm", "all")
     assert run_ib("merge", "foo", "--force", cwd=repo.root).code == 0
@@ -484,11 +486,11 @@ def test_a_merge_that_others_built_on_stays(repo: places.Place, worked: Path) ->
 
 @pytest.mark.usefixtures("tmux")
 @pytest.mark.parametrize("how", ["kill", "merge"])
-def test_beside_a_bare_repository(repo: places.Place, tmp_path: Path, how: str) -> None:
+def test_beside_a_bare_repository(repo: paths.Place, tmp_path: Path, how: str) -> None:
     top = tmp_path / "proj"
     git(tmp_path, "clone", "-q", "--bare", repo.root, str(top / ".bare"))
     git(top / ".bare", "worktree", "add", "-q", str(top / "main"), "main")
-    place = places.find(str(top / "main"))
+    place = paths.find(str(top / "main"))
     home.enter(place)
     tree = Path(place.agent_dir("foo")) / "repo"
     tree.parent.mkdir(parents=True)
@@ -509,7 +511,7 @@ def test_beside_a_bare_repository(repo: places.Place, tmp_path: Path, how: str) 
 
 
 def test_submodules_come_back_though_git_gave_their_names_away(
-    repo: places.Place, agent: Callable[..., Path], tmp_path: Path
+    repo: paths.Place, agent: Callable[..., Path], tmp_path: Path
 ) -> None:
     home.enter(repo)
     make_repo(tmp_path / "lib")
@@ -533,7 +535,7 @@ def test_submodules_come_back_though_git_gave_their_names_away(
 
 
 def test_what_went_to_save_space_is_said(
-    repo: places.Place, worked: Path, agent: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, worked: Path, agent: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(undo_bulk, "LARGEST", 1)
     (worked / "build" / "big").write_bytes(b"x" * (2 << 20))
@@ -553,7 +555,7 @@ def test_what_went_to_save_space_is_said(
 
 
 @pytest.mark.usefixtures("tmux")
-def test_undo_with_the_merge_kept(repo: places.Place, worked: Path) -> None:
+def test_undo_with_the_merge_kept(repo: paths.Place, worked: Path) -> None:
     git(worked, "add", "-A")
     git(worked, "commit", "-qm", "all")
     assert run_ib("merge", "foo", "--force", cwd=repo.root).code == 0
@@ -567,17 +569,17 @@ def test_undo_with_the_merge_kept(repo: places.Place, worked: Path) -> None:
     assert (worked / "new.txt").read_text() == "new\n"
 
 
-def test_a_record_that_is_forgotten_leaves_no_ref(repo: places.Place, worked: Path) -> None:
+def test_a_record_that_is_forgotten_leaves_no_ref(repo: paths.Place, worked: Path) -> None:
     done = close(repo, "foo").retired[0]
-    undo_log.hide(repo, done.undo)  # killed right after it
+    log.hide(repo, done.undo)  # killed right after it
 
     forgetting.forget_old(repo, NOW, silent)
 
     assert git(repo.root, "for-each-ref", "refs/ib") == ""
-    assert moving.names_in(repo.safe + "/undo") == []
+    assert folders.names_in(repo.safe + "/undo") == []
 
 
-def test_a_branch_that_leaves_no_room_is_named_before_anything_is_changed(repo: places.Place) -> None:
+def test_a_branch_that_leaves_no_room_is_named_before_anything_is_changed(repo: paths.Place) -> None:
     make_agent(repo, "foo")
     assert run_ib("kill", "foo", "--force", cwd=repo.root).code == 0
     git(repo.root, "branch", "agent/foo/old")

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.claude import hook_state
 from ibstatus.errors import IbError, UsageError
-from ibstatus.ops import wait
-from ibstatus.store import home, places, standing
+from ibstatus.project import home, paths
+from ibstatus.state import wait
 from tests.conftest import Done, git, make_agent
 from tests.until import until
 
@@ -20,26 +21,26 @@ DONE = {"last_assistant_message": "I HAVE COMPLETED THE GOAL"}
 
 
 @pytest.fixture
-def pair(repo: places.Place, tmux: object) -> places.Place:
+def pair(repo: paths.Place, tmux: object) -> paths.Place:
     home.enter(repo)
     for name in ("w1", "w2"):
         make_agent(repo, name)
-        standing.working(repo, name, "s", time.time())
+        hook_state.working(repo, name, "s", time.time())
     return repo
 
 
-def stop(place: places.Place, agent: str, body: dict[str, str]) -> None:
-    standing.note(place, agent, "s", "Stop", body, time.time())
+def stop(place: paths.Place, agent: str, body: dict[str, str]) -> None:
+    hook_state.note(place, agent, "s", "Stop", body, time.time())
 
 
-def test_one_that_is_there_already(pair: places.Place, ib: Callable[..., Done]) -> None:
+def test_one_that_is_there_already(pair: paths.Place, ib: Callable[..., Done]) -> None:
     stop(pair, "w1", DONE)
 
     assert ib("wait", "w1") == Done(0, "w1 complete\n", "")
     assert ib("wait", "w1", "w1", "--json").json() == [{"id": "w1", "state": "complete", "reason": ""}]
 
 
-def test_time_is_over(pair: places.Place, ib: Callable[..., Done]) -> None:
+def test_time_is_over(pair: paths.Place, ib: Callable[..., Done]) -> None:
     stop(pair, "w1", WAITING)
     done = ib("wait", "w1", "w2", "--timeout", "0.2")
 
@@ -49,7 +50,7 @@ def test_time_is_over(pair: places.Place, ib: Callable[..., Done]) -> None:
     assert ib("wait", "w1", "--state", "complete", "--timeout", "0").code == 1
 
 
-def test_each_as_it_comes(pair: places.Place) -> None:
+def test_each_as_it_comes(pair: paths.Place) -> None:
     argv = [sys.executable, "-m", "ibstatus", "wait", "w1", "w2", "--timeout", "30"]
     with subprocess.Popen(argv, cwd=pair.root, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -60,14 +61,14 @@ def test_each_as_it_comes(pair: places.Place) -> None:
         assert process.returncode == 0
 
 
-def test_the_first_one_is_enough(pair: places.Place, ib: Callable[..., Done]) -> None:
+def test_the_first_one_is_enough(pair: paths.Place, ib: Callable[..., Done]) -> None:
     stop(pair, "w2", DONE)
 
     assert ib("wait", "w1", "w2", "--any").out == "w2 complete\n"
 
 
 def test_a_removed_one_is_an_error_unless_that_was_waited_for(
-    pair: places.Place, ib: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+    pair: paths.Place, ib: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, looked = list[object](), set[int]()
     rest = wait.Changes.wait
@@ -108,7 +109,7 @@ def test_the_states(states: str) -> None:
         assert set(wait.states_of(states)) <= set(wait.DEFAULT)
 
 
-def test_bad_words(pair: places.Place, ib: Callable[..., Done]) -> None:
+def test_bad_words(pair: paths.Place, ib: Callable[..., Done]) -> None:
     assert ib("wait").code == 2
     assert ib("wait", "w1", "--state", "done").code == 2
     assert ib("wait", "w").code == 1  # w1 or w2

@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from ibstatus.rules import block, markers, node
-from ibstatus.rules.splices import Splice, applied
-from ibstatus.store import user_file
+from ibstatus.node.rules import block, node
+from ibstatus.system.text import markers
+from ibstatus.system.text.splices import Splice, applied
+from ibstatus.system.userfiles import edit
 from tests.node_schema import check_node
 
 LIMITS = node.Limits()
@@ -40,7 +41,7 @@ class ClaudeMd(NamedTuple):
         def change(text: bytes) -> Splice | None:
             return node.change(text, facts(agents), LIMITS, 1_700_000_100, may_resize=True)
 
-        done = user_file.edit(str(self.path), change, desk=str(self.path.parent.parent / "desk"), durable=False)
+        done = edit.edit(str(self.path), change, desk=str(self.path.parent.parent / "desk"), durable=False)
         assert done.how not in ("held", "busy", "gone"), done
 
     @property

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ibstatus.rules import answers
+from ibstatus.claude import hook_output
 
 RECORDER = Path(__file__).with_name("recorder.py")
 
@@ -73,7 +73,7 @@ def waits(file: Path) -> str:
 
 def counts(event: str, folder: Path) -> str:
     """Shell that tells the model CONTEXT-1, then CONTEXT-2 and so on."""
-    answer = answers.context(event, "CONTEXT-%s")
+    answer = hook_output.context(event, "CONTEXT-%s")
     file = shlex.quote(str(folder / f"count-{event}"))
     return f"echo >> {file}; printf {shlex.quote(answer)} $(wc -l < {file})"
 

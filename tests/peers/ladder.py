@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import ibstatus
-from ibstatus.rules import hook_settings
-from ibstatus.store import home, places
+from ibstatus.claude.hooks import events
+from ibstatus.project import home, paths
 from tests.conftest import make_agent, run_ib
 from tests.peers.hooks import Hooks
 from tests.peers.messages_api import MessagesApi, Shown, Turn
@@ -28,7 +28,7 @@ Telling = tuple[str, bool]  # the text of a message, and whether it was marked a
 class Ladder:
     """`notify` is an agent that reports; `told` is what the model was shown of it."""
 
-    def __init__(self, place: places.Place, api: MessagesApi, log: Path) -> None:
+    def __init__(self, place: paths.Place, api: MessagesApi, log: Path) -> None:
         self.place = place
         self.api = api
         self.root = Path(place.root)
@@ -38,8 +38,8 @@ class Ladder:
 
     def install(self, *without: str) -> None:
         """All hooks of ib but these; the ends of turns and the dialogs are recorded as well."""
-        wanted = hook_settings.wanted((sys.executable, str(STUB)))
-        self.hooks.settings["hooks"] = hook_settings.as_values([hook for hook in wanted if hook.hook not in without])
+        wanted = events.wanted((sys.executable, str(STUB)))
+        self.hooks.settings["hooks"] = events.as_values([hook for hook in wanted if hook.hook not in without])
         for event in ("SessionStart", "UserPromptSubmit", "Stop", "PermissionRequest", "FileChanged", "CwdChanged"):
             self.hooks.on(event)
         self.hooks.write()

@@ -13,10 +13,10 @@ from typing import Any
 
 import psutil
 
-from ibstatus.drivers import ending
-from ibstatus.drivers import tmux as driver
-from ibstatus.rules import screens
-from ibstatus.store import fleet, meta, places
+from ibstatus.claude.screens import prompt
+from ibstatus.project import agent_meta, fleet, paths
+from ibstatus.system.process import user_processes
+from ibstatus.system.tmux import server as driver
 from tests.peers.messages_api import Handler, Json, MessagesApi, Turn
 from tests.until import until
 
@@ -59,7 +59,7 @@ class Model:
 class Watched:
     """`run` is ib; `took`: of each change, the seconds until status.json was right."""
 
-    def __init__(self, run: Callable[..., Any], model: Model, place: places.Place, tmux: Callable[..., str]) -> None:
+    def __init__(self, run: Callable[..., Any], model: Model, place: paths.Place, tmux: Callable[..., str]) -> None:
         self.run, self.model, self.place, self.tmux = run, model, place, tmux
         self.took: list[tuple[str, float]] = []
         self.name = self.pane = ""
@@ -80,7 +80,7 @@ class Watched:
         own = path.with_name("asking.json")
         own.write_text(json.dumps({"hooks": hooks}))
         session = fleet.session_of(self.place, fleet.Record(name, {}))
-        meta.change(self.place, name, tmux_session=session, tmux_socket="ib")
+        agent_meta.change(self.place, name, tmux_session=session, tmux_socket="ib")
         argv = ["env", "CLAUDECODE=", program, "--settings", str(own), "--permission-mode", "plan"]
         driver.start("ib", session, str(worktree), argv, name)
         self.find()
@@ -180,17 +180,17 @@ class Watched:
             return self.becomes(what, "waiting", "input", began)
 
     def is_asked(self) -> bool:
-        return screens.read(self.screen()).kind == "dialog"
+        return prompt.read(self.screen()).kind == "dialog"
 
     def has_taken_it(self) -> bool:
-        return screens.read(self.screen()).kind == "prompt"
+        return prompt.read(self.screen()).kind == "prompt"
 
     def family(self) -> list[psutil.Process]:
-        return ending.family(int(self.tmux("display-message", "-p", "-t", self.pane, "#{pane_pid}")))
+        return user_processes.family(int(self.tmux("display-message", "-p", "-t", self.pane, "#{pane_pid}")))
 
     def client(self) -> psutil.Process:
         known = self.family()
-        return ending.clients(known[0].pid, known)[0]
+        return user_processes.clients(known[0].pid, known)[0]
 
     def go_on(self) -> None:
         for process in self.family():

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.rules.guarding import guard
-from ibstatus.store import home, places
+from ibstatus.guard import decide
+from ibstatus.project import home, paths
 from tests.conftest import make_agent, run_ib
 from tests.peers.client import Client
 from tests.peers.messages_api import MessagesApi, Shown, Turn
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.peer
 
 
 @pytest.fixture
-def worktree(repo: places.Place) -> Path:
+def worktree(repo: paths.Place) -> Path:
     """`w1`, a worker of `boss`; the primary's hooks are installed in the main checkout, which its client reads too."""
     home.enter(repo)
     made = make_agent(repo, "w1", "boss")
@@ -29,7 +29,7 @@ def worktree(repo: places.Place) -> Path:
 
 
 @pytest.fixture
-def settings(repo: places.Place, worktree: Path) -> str:
+def settings(repo: paths.Place, worktree: Path) -> str:
     return run_ib("hooks", "agent-settings", "w1", cwd=repo.root).out.strip()
 
 
@@ -134,7 +134,7 @@ def test_a_subagent_can_be_spoken_to_by_its_id(play, api) -> None:
 
     found = re.search(r"agentId: ([\w-]+)", said)
     assert found, said
-    assert guard.is_subagent(found[1])
+    assert decide.is_subagent(found[1])
 
 
 def test_the_key_for_the_agent_view_does_nothing(tui, worktree: Path, settings: str) -> None:

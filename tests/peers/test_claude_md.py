@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.rules import markers
+from ibstatus.system.text import markers
 from tests.peers.claude_md import BLOCK, BOTTOM, TOP, ClaudeMd
 from tests.peers.client import Client
 from tests.peers.messages_api import MessagesApi, Shown, Turn, nothing, texts

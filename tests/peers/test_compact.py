@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ibstatus.drivers import clients, tmux
-from ibstatus.ops import command, rouse
-from ibstatus.rules import rousing
+from ibstatus.claude import clients
+from ibstatus.mail import type_command, wake_agent
+from ibstatus.mail.rules import wake_line
+from ibstatus.system.tmux import server
 from tests.peers.hooks import Hooks
 from tests.peers.messages_api import MessagesApi, Turn
 from tests.peers.tui import Tui
@@ -18,17 +19,17 @@ pytestmark = pytest.mark.peer
 
 
 @pytest.fixture
-def seated(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Tui], rouse.Seat]]:
+def seated(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Tui], wake_agent.Seat]]:
     """The terminal of a session, as ib would find it under a name of its own."""
     folder = tempfile.mkdtemp(prefix="ib-t-", dir="/tmp")
     monkeypatch.setenv("TMUX_TMPDIR", folder)
 
-    def seat(session: Tui) -> rouse.Seat:
+    def seat(session: Tui) -> wake_agent.Seat:
         os.mkdir(f"{folder}/tmux-{os.getuid()}", 0o700)
         os.symlink(f"{session.folder}/{session.servers}", f"{folder}/tmux-{os.getuid()}/peer")
-        panes = tmux.panes("peer")
+        panes = server.panes("peer")
         assert panes
-        return rouse.Seat("peer", next(iter(panes.values())), clients.DEFAULT)
+        return wake_agent.Seat("peer", next(iter(panes.values())), clients.DEFAULT)
 
     yield seat
     shutil.rmtree(folder, ignore_errors=True)
@@ -53,7 +54,7 @@ def test_an_idle_session_compacts(tui, api: MessagesApi, hooks: Hooks, seated) -
     session.keys("C-u")
     session.until(lambda: seat.screen().takes_text)
 
-    assert command.sent(seat, rousing.COMPACT) == "delivered"
+    assert type_command.sent(seat, wake_line.COMPACT) == "delivered"
 
     session.until(lambda: hooks.fired("PostCompact"))
     assert [fired.payload["trigger"] for fired in hooks.fired("PreCompact")] == ["manual"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import clients
-from ibstatus.store import meta, places
+from ibstatus.claude import clients
+from ibstatus.project import agent_meta, paths
 from tests.conftest import Done, git, run_ib
 from tests.peers.client import Client, environment
 from tests.peers.messages_api import MessagesApi, Shown, Turn
@@ -47,7 +47,7 @@ def says(text: str) -> Turn:
 
 
 @pytest.fixture
-def fleet(claude: Client, repo: places.Place, tmux, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Done]]:
+def fleet(claude: Client, repo: paths.Place, tmux, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Done]]:
     """ib in the repository, with the real client for its agents; whatever still runs is ended."""
     for key, value in environment(claude.home, claude.url).items():
         monkeypatch.setenv(key, value)
@@ -216,7 +216,7 @@ def test_one_that_was_cut_off_before_it_wrote_down_its_task_begins_with_it(
     fleet("new-agent", "--name", "w1", "--worker", "The one task")
     until_shown(lambda: state_of(fleet, "w1") == "waiting", repo, tmux)
     fleet("pause", "w1")
-    [path] = (claude.home / ".claude" / "projects").glob(f"*/{meta.read(repo, 'w1')['session_id']}.jsonl")
+    [path] = (claude.home / ".claude" / "projects").glob(f"*/{agent_meta.read(repo, 'w1')['session_id']}.jsonl")
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[: next(at for at, line in enumerate(lines) if '"uuid"' in line)]))
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ibstatus.rules import answers
+from ibstatus.claude import hook_output
 from tests.peers.client import Client, Ran
 from tests.peers.hooks import Hooks, says
 from tests.peers.messages_api import MessagesApi, Turn
@@ -43,7 +43,7 @@ def play(api: MessagesApi, claude: Client, hooks: Hooks) -> Callable[..., Ran]:
 
 
 def test_session_start_speaks_to_a_new_and_to_a_resumed_session(play, api, hooks) -> None:
-    first, second = (says(answers.context("SessionStart", f"TOLD-{which}")) for which in ("FIRST", "SECOND"))
+    first, second = (says(hook_output.context("SessionStart", f"TOLD-{which}")) for which in ("FIRST", "SECOND"))
     hooks.on("SessionStart", f"if mkdir flag; then {first}; else {second}; fi")
 
     play(Turn())
@@ -58,7 +58,7 @@ def test_session_start_speaks_to_a_new_and_to_a_resumed_session(play, api, hooks
 
 def test_user_prompt_submit_speaks_and_the_turn_has_one_prompt_id(play, api, hooks) -> None:
     for event in PLAIN:
-        hooks.on(event, says(answers.context(event, "TOLD-AT-PROMPT")) if event == "UserPromptSubmit" else "")
+        hooks.on(event, says(hook_output.context(event, "TOLD-AT-PROMPT")) if event == "UserPromptSubmit" else "")
 
     play(bash("true"))
 
@@ -70,7 +70,7 @@ def test_user_prompt_submit_speaks_and_the_turn_has_one_prompt_id(play, api, hoo
 
 
 def test_post_tool_batch_speaks_behind_the_results(play, api, hooks) -> None:
-    hooks.on("PostToolBatch", says(answers.context("PostToolBatch", "TOLD-BEHIND")))
+    hooks.on("PostToolBatch", says(hook_output.context("PostToolBatch", "TOLD-BEHIND")))
 
     play(bash("echo one")._replace(beside=(bash("echo two; exit 3"),)))
 
@@ -81,7 +81,7 @@ def test_post_tool_batch_speaks_behind_the_results(play, api, hooks) -> None:
 
 
 def test_a_guard_denies_with_a_reason(play, api, hooks) -> None:
-    hooks.on("PreToolUse", says(answers.deny("NOT-THIS-WAY")), matcher="Bash")
+    hooks.on("PreToolUse", says(hook_output.deny("NOT-THIS-WAY")), matcher="Bash")
 
     play(bash("touch made"))
 
@@ -95,13 +95,13 @@ def test_a_guard_allows_what_no_rule_does(play, api, hooks) -> None:
     play(bash("touch made"), mode="default")
     assert not (hooks.project / "made").exists()
 
-    hooks.on("PreToolUse", says(answers.allow()))
+    hooks.on("PreToolUse", says(hook_output.allow()))
     play(bash("touch made"), mode="default")
 
     assert (hooks.project / "made").exists()
 
 
-@pytest.mark.parametrize("answer", [answers.nothing(), ""], ids=["empty-object", "silence"])
+@pytest.mark.parametrize("answer", [hook_output.nothing(), ""], ids=["empty-object", "silence"])
 def test_an_empty_answer_decides_nothing(play, api, hooks, answer: str) -> None:
     hooks.on("PreToolUse", says(answer))
 
@@ -113,7 +113,7 @@ def test_an_empty_answer_decides_nothing(play, api, hooks, answer: str) -> None:
 
 
 def test_what_is_visible_is_for_the_user_alone(play, api, hooks) -> None:
-    hooks.on("PostToolBatch", says(answers.context("PostToolBatch", "FOR-THE-MODEL", visible="FOR-THE-USER")))
+    hooks.on("PostToolBatch", says(hook_output.context("PostToolBatch", "FOR-THE-MODEL", visible="FOR-THE-USER")))
     hooks.on("Stop", says(json.dumps({"systemMessage": "FOR-THE-USER"})))
 
     play(bash("true"))
@@ -137,7 +137,7 @@ def test_a_hook_that_crashes_hurts_nobody(play, api, hooks, code: int) -> None:
 @pytest.mark.parametrize(("size", "whole"), [(9000, True), (11000, False)])
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PostToolBatch"])
 def test_a_context_of_ten_thousand_characters_is_cut(play, api, hooks, event: str, size: int, whole: bool) -> None:
-    hooks.on(event, says(answers.context(event, "B" * size + "THE-END")))
+    hooks.on(event, says(hook_output.context(event, "B" * size + "THE-END")))
 
     play(bash("true"))
 
@@ -146,7 +146,7 @@ def test_a_context_of_ten_thousand_characters_is_cut(play, api, hooks, event: st
 
 def test_an_event_that_does_not_exist_spoils_nothing(play, api, hooks) -> None:
     hooks.on("NoSuchEventAtAll", "exit 2")
-    hooks.on("UserPromptSubmit", says(answers.context("UserPromptSubmit", "TOLD-ALL-THE-SAME")))
+    hooks.on("UserPromptSubmit", says(hook_output.context("UserPromptSubmit", "TOLD-ALL-THE-SAME")))
 
     play()
 
@@ -190,7 +190,7 @@ def test_a_subagent_is_known_by_its_id(play, api, hooks) -> None:
     ],
 )
 def test_a_permission_request_is_refused_without_a_dialog(tui, api, hooks, tool: str, given: dict, mode: str) -> None:
-    hooks.on("PermissionRequest", says(answers.refuse("RECORDED-AS-q-1")))
+    hooks.on("PermissionRequest", says(hook_output.refuse("RECORDED-AS-q-1")))
     hooks.on("Stop")
     hooks.write()
     api.turns[:] = [Turn(tool, given)]
@@ -216,7 +216,7 @@ def test_settings_are_read_anew_and_a_session_begins_anew(tui, api, hooks) -> No
         session.submit(f"First {number}.")
         session.until(lambda number=number: len(hooks.fired("Stop")) == number)
 
-    hooks.on("SessionStart", says(answers.context("SessionStart", "TOLD-AGAIN")))
+    hooks.on("SessionStart", says(hook_output.context("SessionStart", "TOLD-AGAIN")))
     hooks.write()
     session.until(lambda: hooks.fired("ConfigChange"))
 

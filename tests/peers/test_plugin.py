@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.ops import hook_status, hooks, say
-from ibstatus.rules import hook_settings, identity
-from ibstatus.store import client_settings, home, places, program
+from ibstatus.claude.hooks import events, settings_file
+from ibstatus.mail import send
+from ibstatus.project import home, identity, paths
+from ibstatus.setup import hook_status, hooks, program
 from tests.conftest import PROJECT
 from tests.peers.client import Client, environment
 from tests.peers.messages_api import MessagesApi, Turn, texts
@@ -27,7 +28,7 @@ PLUGIN = ("hooks", ".claude-plugin", "skills")
 
 
 @pytest.fixture
-def place(repo: places.Place, claude: Client, monkeypatch: pytest.MonkeyPatch) -> places.Place:
+def place(repo: paths.Place, claude: Client, monkeypatch: pytest.MonkeyPatch) -> paths.Place:
     """A repository in which ib is in use, and a user for whom it is written down where ib is."""
     monkeypatch.setenv("HOME", str(claude.home))
     home.enter(repo)
@@ -45,12 +46,12 @@ def plugin(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def package(tmp_path: Path, place: places.Place, monkeypatch: pytest.MonkeyPatch) -> Path:
+def package(tmp_path: Path, place: paths.Place, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of ib that may be broken, and hooks that run it."""
     folder = tmp_path / "an ib" / "ibstatus"
     shutil.copytree(PROJECT / "ibstatus", folder)
     here = (sys.executable, str(folder / "hooks" / "stub.py"))
-    hooks.put_in(place, hook_settings.wanted(here), hook_settings.MAIN)
+    hooks.put_in(place, events.wanted(here), events.MAIN)
     return folder
 
 
@@ -59,8 +60,8 @@ def told(api: MessagesApi) -> str:
     return "\n".join(text for message in api.shown[-1].messages for text in texts(message["content"]))
 
 
-def news(place: places.Place) -> None:
-    say.notify(place, PERSON, (NEWS,), "", "", time.time())
+def news(place: paths.Place) -> None:
+    send.notify(place, PERSON, (NEWS,), "", "", time.time())
 
 
 @pytest.mark.parametrize("more", [(), ("--strict",), ("--strict", "--profile", "directory", "--json")])
@@ -91,7 +92,7 @@ def codes(report: object) -> list[str]:
 
 
 @pytest.mark.parametrize("installed", [False, True], ids=["plugin", "both"])
-def test_one_injection(claude: Client, api: MessagesApi, place: places.Place, plugin: Path, installed: bool) -> None:
+def test_one_injection(claude: Client, api: MessagesApi, place: paths.Place, plugin: Path, installed: bool) -> None:
     if installed:
         hooks.install(place, PERSON)
     api.turns[:] = [Turn("Bash", {"command": "true", "description": "x"}, meanwhile=lambda: news(place)), Turn()]
@@ -103,7 +104,7 @@ def test_one_injection(claude: Client, api: MessagesApi, place: places.Place, pl
     assert told(api).count(NEWS) == 1
 
 
-def test_the_settings_alone(claude: Client, api: MessagesApi, place: places.Place) -> None:
+def test_the_settings_alone(claude: Client, api: MessagesApi, place: paths.Place) -> None:
     hooks.install(place, PERSON)
 
     assert claude.run(Path(place.root), "Go.").code == 0
@@ -112,7 +113,7 @@ def test_the_settings_alone(claude: Client, api: MessagesApi, place: places.Plac
 
 
 def test_a_plugin_that_finds_no_ib_tells_the_user_and_nobody_else(
-    claude: Client, api: MessagesApi, place: places.Place, plugin: Path
+    claude: Client, api: MessagesApi, place: paths.Place, plugin: Path
 ) -> None:
     Path(program.path()).unlink()
     api.turns[:] = [Turn("Bash", {"command": "echo works", "description": "x"}), Turn()]
@@ -124,9 +125,9 @@ def test_a_plugin_that_finds_no_ib_tells_the_user_and_nobody_else(
     assert "pipx install" not in told(api)
 
 
-def test_a_session_that_runs_takes_an_install_in(tui, api: MessagesApi, place: places.Place) -> None:
+def test_a_session_that_runs_takes_an_install_in(tui, api: MessagesApi, place: paths.Place) -> None:
     """An edit that leaves the file's old time on it goes unnoticed, every other time."""
-    file = Path(client_settings.path_of(place))
+    file = Path(settings_file.path_of(place))
     file.parent.mkdir()
     file.write_text('{"env": {"A": "b"}}\n')
     os.utime(file, (1_700_000_000, 1_700_000_000))
@@ -156,7 +157,7 @@ def is_idle(session: Tui) -> bool:
 
 @pytest.mark.parametrize("way", ["by the settings", "by the plugin", "the plugin as well"])
 def test_all_of_it_gone_in_a_live_session(
-    tui, api: MessagesApi, place: places.Place, package: Path, plugin: Path, way: str
+    tui, api: MessagesApi, place: paths.Place, package: Path, plugin: Path, way: str
 ) -> None:
     """Prompts, tools and ends of turns go on as if there were no hooks."""
     if way != "by the settings":

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.rules import agent_settings
-from ibstatus.store import fleet, home
+from ibstatus.claude.hooks import agent_settings
+from ibstatus.project import fleet, home
 from tests.conftest import git
 from tests.peers.client import Client
 from tests.peers.messages_api import MessagesApi

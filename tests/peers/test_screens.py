@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ibstatus.rules import limits, screen_states
-from ibstatus.rules.screen_states import Shown
+from ibstatus.claude.screens import states as screen_states
+from ibstatus.claude.screens.states import Shown
+from ibstatus.state.rules import limits
 from tests.peers import messages_api, states
 from tests.peers.hooks import Hooks
 from tests.peers.messages_api import MessagesApi, Turn

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import home, places
+from ibstatus.project import home, paths
 from tests.conftest import run_ib
 from tests.peers.client import Client
 from tests.peers.messages_api import MessagesApi, Turn
@@ -66,7 +66,7 @@ class Titled:
 
 
 @pytest.fixture
-def titled(repo: places.Place, tui, api, claude, monkeypatch) -> Callable[..., Titled]:
+def titled(repo: paths.Place, tui, api, claude, monkeypatch) -> Callable[..., Titled]:
     """Every rename in its tmux is written down from the beginning on."""
     start = Tui.start
 
@@ -110,7 +110,7 @@ def test_stop_only_follows_a_session(titled, repo) -> None:
     assert not any(name.endswith("repo") for name in at.names()[5:])
 
 
-def edit(repo: places.Place) -> Turn:
+def edit(repo: paths.Place) -> Turn:
     """In this session it was read before."""
     return Turn("Edit", {"file_path": f"{repo.root}/file.txt", "old_string": "one", "new_string": "two"})
 

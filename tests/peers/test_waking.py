@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.rules import answers
+from ibstatus.claude import hook_output
 from tests.peers.client import Client
 from tests.peers.hooks import Hooks, counts, once, says, waits, wakes
 from tests.peers.messages_api import MessagesApi, Turn
@@ -43,7 +43,7 @@ class Bells:
     def watching(self, *events: str) -> None:
         """`append` wakes with RUNG-file; these events tell the client what to watch."""
         for event in events:
-            self.hooks.on(event, says(answers.watch(event, [str(self.queue)])))
+            self.hooks.on(event, says(hook_output.watch(event, [str(self.queue)])))
         self.hooks.on("FileChanged", wakes("RUNG-file"), asyncRewake=True)
 
     def ring(self, name: str) -> None:

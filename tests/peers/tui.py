@@ -10,9 +10,9 @@ import time
 import uuid
 from pathlib import Path
 
-from ibstatus.drivers.claude import transcript
-from ibstatus.rules.key_pace import Pace
-from ibstatus.rules.screen_dialogs import Dialog
+from ibstatus.claude import transcript
+from ibstatus.claude.screens.dialogs import Dialog
+from ibstatus.claude.screens.key_pace import Pace
 from tests.peers.client import Client, environment
 from tests.until import until
 

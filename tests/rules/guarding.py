@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ibstatus.rules.guarding import guard
-from ibstatus.store import links
+from ibstatus.guard import decide
+from ibstatus.system import symlinks
 
 # Upstream's mandatory rules, as rules/agent_settings gives them to every agent.
 GIT = ("status", "add", "commit", "diff", "show", "log", "ls-files", "grep", "rm", "merge", "rebase", "checkout")
@@ -64,7 +64,7 @@ class Ground:
         Path(self.worktree, "links/to-secret").symlink_to("../../../../../secret")
         Path(self.worktree, "links/to-src").symlink_to("../src")
 
-    def policy(self, allow: list[str], deny: list[str] | None = None, **more: Any) -> guard.Policy:
+    def policy(self, allow: list[str], deny: list[str] | None = None, **more: Any) -> decide.Policy:
         given: dict[str, Any] = {
             "worktree": self.worktree,
             "root": self.root,
@@ -73,16 +73,16 @@ class Ground:
             "home": self.home,
             "manager": False,
         }
-        return guard.Policy("w1", allow=allow, deny=deny or [], **{**given, **more})
+        return decide.Policy("w1", allow=allow, deny=deny or [], **{**given, **more})
 
     def placed(self, text: str) -> str:
         """@W is the worktree, @M the main checkout."""
         return text.replace("@W", self.worktree).replace("@M", self.root)
 
-    def tool(self, tool: str, given: dict[str, Any], policy: guard.Policy) -> guard.Verdict:
-        return guard.judge(tool, given, self.worktree, policy, links.Disk())
+    def tool(self, tool: str, given: dict[str, Any], policy: decide.Policy) -> decide.Verdict:
+        return decide.judge(tool, given, self.worktree, policy, symlinks.Disk())
 
-    def bash(self, command: str, allow: list[str], deny: list[str] | None = None, **more: Any) -> guard.Verdict:
+    def bash(self, command: str, allow: list[str], deny: list[str] | None = None, **more: Any) -> decide.Verdict:
         return self.tool("Bash", {"command": self.placed(command)}, self.policy(allow, deny, **more))
 
 

@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibstatus.agents.settings import keys_below
+from ibstatus.claude.hooks import agent_settings, command_lines
+from ibstatus.claude.hooks import events as hook_settings
+from ibstatus.claude.hooks.agent_settings import Agent, Permissions
 from ibstatus.errors import IbError
 from ibstatus.hooks import entry
-from ibstatus.ops.agent_settings import keys_below
-from ibstatus.rules import agent_settings, hook_commands, hook_settings, lines
-from ibstatus.rules.agent_settings import Agent, Permissions
-from ibstatus.store import agents
+from ibstatus.project import agents
+from ibstatus.system import jsonl
 
 PROGRAM = ("/usr/bin/python3", "/opt/ib/ibstatus/hooks/stub.py")
 WORKER = Agent("w1", "worker", "/project", "/project/.git")
@@ -51,7 +53,7 @@ def users(settings: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 def has_guard(settings: dict[str, Any], agent: Agent) -> bool:
     before = [entry for entry in settings["hooks"]["PreToolUse"] if entry.get("matcher") == "*"]
-    guard = hook_commands.guard(PROGRAM, "agent-path", agent.id)
+    guard = command_lines.guard(PROGRAM, "agent-path", agent.id)
     return settings["disableAllHooks"] is False and any(guard in [h.get("command") for h in e["hooks"]] for e in before)
 
 
@@ -75,7 +77,7 @@ def test_nothing_of_the_users_is_lost(base: dict[str, Any], allow: list[str], de
 def test_of_the_primarys_hooks_nothing_reaches_an_agent(base: dict[str, Any]) -> None:
     settings = agent_settings.build(LEAD._replace(titles="off"), base, PROGRAM)
 
-    ours = {hook_commands.hook_of(mine.value["command"]) for mine in hook_settings.ours(settings)}
+    ours = {command_lines.hook_of(mine.value["command"]) for mine in hook_settings.ours(settings)}
     assert ours == {"agent-path", "permission-request", "session-start", "inject-status", "agent-status"}
     assert all(len(commands(settings, event)) >= 1 for event in agent_settings.WHAT_IT_DOES)
     assert [mine.hook for mine in hook_settings.ours(settings)].count("agent-path") == 1
@@ -83,7 +85,7 @@ def test_of_the_primarys_hooks_nothing_reaches_an_agent(base: dict[str, Any]) ->
 
 @given(ANY)
 def test_anything_gives_a_guard_or_a_refusal(base: Any) -> None:
-    text = lines.encode(base)
+    text = jsonl.encode(base)
     try:
         settings = agent_settings.build(WORKER, agent_settings.base_of(text), PROGRAM)
     except IbError:
@@ -123,7 +125,7 @@ def test_in_yolo_nothing_is_asked_for_but_the_guard_stays() -> None:
     settings = agent_settings.build(WORKER._replace(yolo=True), {}, PROGRAM)
 
     assert has_guard(settings, WORKER)
-    assert commands(settings, "PermissionRequest") == [hook_commands.quiet(PROGRAM, "agent-status", "w1")]
+    assert commands(settings, "PermissionRequest") == [command_lines.quiet(PROGRAM, "agent-status", "w1")]
 
 
 @pytest.mark.parametrize(("mode", "events"), hook_settings.TITLE_EVENTS.items())
@@ -133,7 +135,7 @@ def test_titles_come_at_the_events_of_their_mode(base: dict[str, Any], mode: str
     settings = agent_settings.build(LEAD._replace(titles=mode), base, PROGRAM)
     without = agent_settings.build(LEAD._replace(titles="off"), base, PROGRAM)
 
-    title = hook_commands.quiet(PROGRAM, "notify-tmux", "lead")
+    title = command_lines.quiet(PROGRAM, "notify-tmux", "lead")
     mine = [hook for hook in hook_settings.ours(settings) if hook.hook == "notify-tmux"]
     assert sorted(hook.event for hook in mine) == sorted(events)
     assert all(hook.value["command"] == title for hook in mine)
@@ -226,7 +228,7 @@ def test_names_with_blanks_and_quotes_are_one_word_for_the_shell() -> None:
     (guard,) = commands(agent_settings.build(WORKER, {}, program), "PreToolUse")
 
     assert "'/opt/my python/bin/python3'" in guard
-    assert hook_commands.is_ours(guard)
+    assert command_lines.is_ours(guard)
 
 
 def test_what_is_built_twice_is_the_same() -> None:

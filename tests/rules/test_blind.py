@@ -1,8 +1,8 @@
 """While tmux is silent nothing that was seen is forgotten, and it is said that nobody looks."""
 
-from ibstatus.model.records import Agent
-from ibstatus.rules import blind, evidence, fleet
-from ibstatus.rules.known import Known, Sight, Told
+from ibstatus.model.fleet import Agent
+from ibstatus.state.rules import evidence, fleet, tmux_outage
+from ibstatus.state.rules.known import Known, Sight, Told
 
 NOW = 2_000_000_000.0
 WAS = Agent("a", "waiting", "1m", "", reason="permission", since=NOW - 30, source=evidence.SCREEN, asks="Bash make")
@@ -20,7 +20,7 @@ def test_what_only_the_screen_knew_stays_and_is_marked() -> None:
     found = judged(NOW - 40, silent_for=5.0)
 
     assert (found.state, found.reason, found.asks, found.since) == ("waiting", "permission", "Bash make", NOW - 30)
-    assert found.note == blind.UNSEEN
+    assert found.note == tmux_outage.UNSEEN
 
 
 def test_what_is_older_says_so() -> None:
@@ -29,7 +29,7 @@ def test_what_is_older_says_so() -> None:
         evidence.Evidence(evidence.SESSION, "", note="it hangs"),
     )
 
-    assert blind.older([said, silent]) == ((said, "older than what was seen last"), (silent, "it hangs"))
+    assert tmux_outage.older([said, silent]) == ((said, "older than what was seen last"), (silent, "it hangs"))
 
 
 def test_a_moments_trouble_is_not_mentioned() -> None:

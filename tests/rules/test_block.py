@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from ibstatus.cli import app
-from ibstatus.rules import block, markers, node
-from ibstatus.rules.splices import applied
+from ibstatus.node.rules import block, node
+from ibstatus.system.text import markers
+from ibstatus.system.text.splices import applied
 from tests.rules.test_markers import PIECES
 
 FILTER = re.compile(rb"(?m)^<ittybitty>[ \t\r]*\n(?:.*\n)*?</ittybitty>[ \t\r]*\n")

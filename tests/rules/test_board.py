@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibstatus.board.rules import validation
 from ibstatus.errors import IbError, UsageError
-from ibstatus.rules import board
 
 HEX = "3f9a1c"
 TITLES = {
@@ -27,16 +27,16 @@ TITLES = {
 
 @pytest.mark.parametrize("title", TITLES)
 def test_an_id_is_the_titles_words(title: str) -> None:
-    assert board.task_id(title, HEX) == TITLES[title]
+    assert validation.task_id(title, HEX) == TITLES[title]
 
 
 @given(st.text())
 def test_any_title_makes_an_id_that_can_be_typed(title: str) -> None:
-    made = board.task_id(title, HEX)
+    made = validation.task_id(title, HEX)
 
-    assert board.is_prefix(made)
+    assert validation.is_prefix(made)
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", made)
-    assert len(made) <= board.LONGEST_SLUG + 6
+    assert len(made) <= validation.LONGEST_SLUG + 6
 
 
 @pytest.mark.parametrize(
@@ -53,19 +53,19 @@ def test_any_title_makes_an_id_that_can_be_typed(title: str) -> None:
     ],
 )
 def test_what_an_id_can_begin_with(prefix: str, can: bool) -> None:
-    assert board.is_prefix(prefix) == can
+    assert validation.is_prefix(prefix) == can
 
 
 def test_the_beginning_of_an_id_means_the_one_that_has_it() -> None:
     known = ["dark-1", "dark-10", "light-2"]
 
-    assert board.meant("l", known) == "light-2"
-    assert board.meant("dark-1", known) == "dark-1", "an exact one wins"
+    assert validation.meant("l", known) == "light-2"
+    assert validation.meant("dark-1", known) == "dark-1", "an exact one wins"
     with pytest.raises(IbError, match="dark-1, dark-10"):
-        board.meant("dark", known)
+        validation.meant("dark", known)
     for none in ("x", "", "ark", "Dark-1"):
         with pytest.raises(IbError, match="no task"):
-            board.meant(none, known)
+            validation.meant(none, known)
 
 
 @pytest.mark.parametrize(
@@ -78,81 +78,81 @@ def test_the_beginning_of_an_id_means_the_one_that_has_it() -> None:
     ],
 )
 def test_a_title_is_one_line(given_title: str, title: str) -> None:
-    assert board.checked_title(given_title) == title
+    assert validation.checked_title(given_title) == title
 
 
 @pytest.mark.parametrize("bad", ["", "  \n ", "a\0b", "x" * ((1 << 20) + 1)])
 def test_no_title(bad: str) -> None:
     with pytest.raises(UsageError):
-        board.checked_title(bad)
+        validation.checked_title(bad)
 
 
 @pytest.mark.parametrize("name", ["p", "my project", "é/ü", "a-b_c.d", "x" * 100, "'; DROP TABLE tasks"])
 def test_a_name_is_what_can_stand_between_bars(name: str) -> None:
-    assert board.checked_name(f" {name} ", "A project") == name
+    assert validation.checked_name(f" {name} ", "A project") == name
 
 
 @pytest.mark.parametrize("bad", ["", " ", "a|b", "a\nb", "a\0b", "a\x1b[31m", "x" * 101, "a\u202eb"])
 def test_no_name(bad: str) -> None:
     with pytest.raises(UsageError):
-        board.checked_name(bad, "A project")
+        validation.checked_name(bad, "A project")
 
 
 @pytest.mark.parametrize("priority", [0, 5, 10])
 def test_a_priority(priority: int) -> None:
-    assert board.checked_priority(priority) == priority
+    assert validation.checked_priority(priority) == priority
 
 
 @pytest.mark.parametrize("bad", [-1, 11, 10**30])
 def test_no_priority(bad: int) -> None:
     with pytest.raises(UsageError):
-        board.checked_priority(bad)
+        validation.checked_priority(bad)
 
 
 @given(st.text(max_size=200).filter(lambda text: "\0" not in text))
 def test_a_text_is_kept_as_it_is(text: str) -> None:
-    assert board.text_of(text, "A body") == text
+    assert validation.text_of(text, "A body") == text
 
 
 def test_half_a_character_is_replaced_and_whole_ones_are_kept() -> None:
-    assert board.text_of("a\ud800b", "A body") == "a?b"
-    assert board.text_of("🤖\u202e\x1b", "A body") == "🤖\u202e\x1b"
+    assert validation.text_of("a\ud800b", "A body") == "a?b"
+    assert validation.text_of("🤖\u202e\x1b", "A body") == "🤖\u202e\x1b"
 
 
 @pytest.mark.parametrize("bad", ["\0", "a\0", "é" * (1 << 19) + "x"])
 def test_no_text(bad: str) -> None:
     with pytest.raises(UsageError):
-        board.text_of(bad, "A body")
+        validation.text_of(bad, "A body")
 
 
 @pytest.mark.parametrize("size", [(1 << 20), (1 << 20) - 1])
 def test_a_text_of_the_greatest_length(size: int) -> None:
-    assert len(board.text_of("x" * size, "A body")) == size
+    assert len(validation.text_of("x" * size, "A body")) == size
 
 
 def test_the_channels_of_a_seed_are_the_usual_ones() -> None:
-    assert board.checked_channels("") == board.SEEDS
-    assert board.checked_channels(" , ") == board.SEEDS
-    assert board.checked_channels("task_done, task_claimed,task_done") == ("task_done", "task_claimed")
-    assert len(set(board.CHANNELS)) == len(board.CHANNELS) == 11
+    assert validation.checked_channels("") == validation.SEEDS
+    assert validation.checked_channels(" , ") == validation.SEEDS
+    assert validation.checked_channels("task_done, task_claimed,task_done") == ("task_done", "task_claimed")
+    assert len(set(validation.CHANNELS)) == len(validation.CHANNELS) == 11
 
 
 @pytest.mark.parametrize("bad", ["task", "TASK_DONE", "task_done;merge_ready", "ib_board", "*"])
 def test_no_channel(bad: str) -> None:
     with pytest.raises(UsageError, match="no channel"):
-        board.checked_channels(bad)
+        validation.checked_channels(bad)
 
 
 @given(st.text(), st.integers(1, 50))
 def test_a_cut_text_is_never_longer_than_asked_for(text: str, longest: int) -> None:
-    cut = board.cut(text, longest)
+    cut = validation.cut(text, longest)
 
     assert len(cut) <= longest
     assert cut == text or (cut.endswith("…") and text.startswith(cut[:-1]))
 
 
 def test_a_status_reads_well() -> None:
-    assert [board.told(status) for status in ("ready", "pending_approval")] == ["ready", "waiting for approval"]
+    assert [validation.told(status) for status in ("ready", "pending_approval")] == ["ready", "waiting for approval"]
 
 
 EDGES = {"b": ["a"], "c": ["b", "x"], "d": ["c", "a"], "x": ["y"]}
@@ -173,7 +173,7 @@ EDGES = {"b": ["a"], "c": ["b", "x"], "d": ["c", "a"], "x": ["y"]}
     ],
 )
 def test_a_circle_is_found_with_its_way_round(start: str, on: str, way: list[str]) -> None:
-    assert board.way_round(EDGES, start, on) == way
+    assert validation.way_round(EDGES, start, on) == way
 
 
 @given(
@@ -185,7 +185,7 @@ def test_every_way_round_is_a_way(numbers: dict[int, list[int]], start: int, on:
     """Whatever circles there are already, it ends, and each step of what it found is there."""
     edges = {str(key): [str(value) for value in values] for key, values in numbers.items()}
 
-    way = board.way_round(edges, str(start), str(on))
+    way = validation.way_round(edges, str(start), str(on))
 
     if way:
         assert (way[:2], way[-1]) == ([str(start), str(on)], str(start))

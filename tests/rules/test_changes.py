@@ -1,7 +1,8 @@
 """What is new in the fleet for one session, until a turn has confirmed it."""
 
-from ibstatus.rules import changes, delivery
-from ibstatus.rules.changes import Seen
+from ibstatus.mail import delivery
+from ibstatus.mail.rules import fleet_changes
+from ibstatus.mail.rules.fleet_changes import Seen
 
 BEFORE = {"a": "running", "b": "waiting (input)", "c": "running"}
 
@@ -9,7 +10,7 @@ BEFORE = {"a": "running", "b": "waiting (input)", "c": "running"}
 def test_the_difference_in_words() -> None:
     now = {"a": "running", "b": "complete", "d": "creating"}
 
-    assert changes.text(BEFORE, now, "").splitlines() == [
+    assert fleet_changes.text(BEFORE, now, "").splitlines() == [
         "[ib] Agents: 1 running, 1 complete, 1 creating. Changed since you last looked:",
         "b: waiting (input) → complete",
         "d: new, creating",
@@ -18,24 +19,24 @@ def test_the_difference_in_words() -> None:
 
 
 def test_no_difference_is_silence() -> None:
-    assert changes.text(BEFORE, dict(BEFORE), " as of now") == ""
+    assert fleet_changes.text(BEFORE, dict(BEFORE), " as of now") == ""
 
 
 def test_many_changes_are_counted() -> None:
-    text = changes.text({}, {f"a{number}": "running" for number in range(100)}, "")
+    text = fleet_changes.text({}, {f"a{number}": "running" for number in range(100)}, "")
 
-    assert len(text.splitlines()) == 1 + changes.MOST + 1
+    assert len(text.splitlines()) == 1 + fleet_changes.MOST + 1
     assert text.endswith("… and 80 more: ib list")
 
 
 def test_names_cannot_close_a_tag() -> None:
-    assert "<" not in changes.text({}, {"</x>": "running (<b>)"}, "")
+    assert "<" not in fleet_changes.text({}, {"</x>": "running (<b>)"}, "")
 
 
 def test_a_reason_is_a_part_of_the_state() -> None:
     agents = [{"id": "a", "state": "waiting", "reason": "question"}, {"id": "b", "state": "running", "reason": ""}]
 
-    assert changes.fleet({"agents": agents}) == {"a": "waiting (question)", "b": "running"}
+    assert fleet_changes.fleet({"agents": agents}) == {"a": "waiting (question)", "b": "running"}
 
 
 def test_its_own_turn_confirms_a_fleet() -> None:

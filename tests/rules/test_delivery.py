@@ -4,7 +4,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ibstatus.rules import delivery
+from ibstatus.mail import delivery
 
 SESSIONS = ("a", "b")
 EVENTS = (delivery.START, delivery.PROMPT, delivery.BATCH, delivery.STOP)

@@ -3,8 +3,8 @@
 import pytest
 
 from ibstatus.model.clock import Clock
-from ibstatus.rules import duties
-from ibstatus.rules.duties import Fleet, Past
+from ibstatus.supervisor import schedule
+from ibstatus.supervisor.schedule import Fleet, Past
 
 
 class World:
@@ -22,15 +22,15 @@ class World:
     def change(self, **what: object) -> None:
         self.fleet = self.fleet._replace(**what)
 
-    def look(self) -> duties.Due:
+    def look(self) -> schedule.Due:
         clock = Clock(self.now, self.now + self.asleep, self.now + self.asleep)
-        due, self.past = duties.due(self.fleet, self.past, clock)
+        due, self.past = schedule.due(self.fleet, self.past, clock)
         if due.publish:
             self.published += 1
-            self.past = duties.done_publishing(self.past, self.fleet)
+            self.past = schedule.done_publishing(self.past, self.fleet)
         if due.write:
             self.writes.append(self.now)
-            self.past = duties.done_writing(self.past, self.fleet, clock)
+            self.past = schedule.done_writing(self.past, self.fleet, clock)
         self.left = self.left or due.leave
         return due
 
@@ -186,8 +186,8 @@ def test_what_can_never_be_written_does_not_keep_it_for_ever(world: World) -> No
     for _ in range(700):
         world.now += 0.5
         clock = Clock(world.now, world.now, world.now)
-        due, world.past = duties.due(world.fleet, world.past, clock)
+        due, world.past = schedule.due(world.fleet, world.past, clock)
         if due.leave:
             break
 
-    assert 100 + 5 * duties.LEAVE_AFTER <= world.now < 100 + 6 * duties.LEAVE_AFTER
+    assert 100 + 5 * schedule.LEAVE_AFTER <= world.now < 100 + 6 * schedule.LEAVE_AFTER

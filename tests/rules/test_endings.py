@@ -2,9 +2,9 @@
 
 import pytest
 
-from ibstatus.rules import endings, evidence, fleet
-from ibstatus.rules.known import Known, Sight, Told
-from ibstatus.rules.screen_states import Shown
+from ibstatus.claude.screens.states import Shown
+from ibstatus.state.rules import evidence, fleet, session_end
+from ibstatus.state.rules.known import Known, Sight, Told
 
 NOW = 1_700_000_000.0
 ENDED = NOW - 60
@@ -71,7 +71,7 @@ def test_however_it_ended(ended: dict[str, object], shown: tuple[str, str], sigh
 def test_one_that_began_again_is_believed(more: dict[str, object]) -> None:
     one = known(LATE[0], Sight(True, shown=Shown("waiting", "input", idle=True), at=NOW, changed=NOW, seen=NOW), **more)
 
-    assert endings.heeded(one) is one
+    assert session_end.heeded(one) is one
     assert fleet.fleet([one], {}, NOW)[0].state == "waiting"
 
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from ibstatus.rules import episodes, notices
+from ibstatus.state.rules import episodes, notices
 from tests.rules.test_notices import NOW, Watched, agent, words, worker
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.rules import compactions, confidence, evidence, fleet
-from ibstatus.rules.evidence import Evidence
-from ibstatus.rules.known import Known, Sight, Told
-from ibstatus.rules.screen_states import Shown
+from ibstatus.claude.screens.states import Shown
+from ibstatus.state.rules import compactions, confidence, evidence, fleet
+from ibstatus.state.rules.evidence import Evidence
+from ibstatus.state.rules.known import Known, Sight, Told
 
 NOW = 1_800_000_000.0
 HOOK = NOW - 60  # when the hooks spoke last

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.rules import filtering
+from ibstatus.node.rules import git_filter
 
 OPEN, CLOSE = b"<ittybitty>\n", b"</ittybitty>\n"
 LOCAL = b"<!-- ib:local stays out of commits -->\n"
@@ -17,7 +17,7 @@ EXAMPLE = b"<ittybitty-status>\n{}\n</ittybitty-status>\n"
 
 def cleaned(data: bytes) -> bytes:
     """As git runs it."""
-    return subprocess.run(["sh", "-c", filtering.CLEAN], input=data, capture_output=True, check=True).stdout
+    return subprocess.run(["sh", "-c", git_filter.CLEAN], input=data, capture_output=True, check=True).stdout
 
 
 def is_(line: bytes, tag: bytes) -> bool:
@@ -121,7 +121,7 @@ def test_a_megabyte_goes_through_whole(mark: bytes) -> None:
 
 
 def test_posix_sed_takes_it_as_well() -> None:
-    strict = filtering.CLEAN.replace("sed ", "sed --posix ", 1)
+    strict = git_filter.CLEAN.replace("sed ", "sed --posix ", 1)
     done = subprocess.run(["sh", "-c", strict], input=b"a\n" + OPEN + LOCAL + NODE + CLOSE + b"b", capture_output=True)
     if done.returncode and b"illegal option" in done.stderr:
         pytest.skip("this sed has no --posix")
@@ -129,10 +129,10 @@ def test_posix_sed_takes_it_as_well() -> None:
     assert done.stdout == b"a\nb"
 
 
-@pytest.mark.parametrize("value", [filtering.CLEAN, 'a "b" \\ # ; c', "tab\tand\nline", " blanks "])
+@pytest.mark.parametrize("value", [git_filter.CLEAN, 'a "b" \\ # ; c', "tab\tand\nline", " blanks "])
 def test_git_gives_a_quoted_value_back(tmp_path, value: str) -> None:
-    (tmp_path / "config").write_text(f"[core]\n\tbare = false\n{filtering.section(value)}\n")
-    argv = ["git", "config", "-f", str(tmp_path / "config"), "--get", filtering.KEY]
+    (tmp_path / "config").write_text(f"[core]\n\tbare = false\n{git_filter.section(value)}\n")
+    argv = ["git", "config", "-f", str(tmp_path / "config"), "--get", git_filter.KEY]
 
     assert subprocess.run(argv, capture_output=True, text=True, check=True).stdout == value + "\n"
 
@@ -143,7 +143,7 @@ def test_git_gives_a_quoted_value_back(tmp_path, value: str) -> None:
 )
 def test_the_binding_is_of_this_path_alone(repo, path: str) -> None:
     with open(repo.common + "/info/attributes", "w") as file:
-        file.write(filtering.binding(path) + "\n")
+        file.write(git_filter.binding(path) + "\n")
     argv = ["git", "check-attr", "-z", "filter", "--", path, "sub/" + path, "x.md", "axb.md"]
     fields = subprocess.run(argv, cwd=repo.root, capture_output=True, check=True).stdout.split(b"\0")
 
@@ -153,8 +153,8 @@ def test_the_binding_is_of_this_path_alone(repo, path: str) -> None:
 @pytest.mark.parametrize("data", [b"", b"a\n", b"a", b"a\r\nb\r\n", b"a\n\nb", NODE])
 @pytest.mark.parametrize("local", [True, False])
 def test_the_probe_is_taken_out_again(data: bytes, local: bool) -> None:
-    assert filtering.probed(data, local) != data
-    assert cleaned(filtering.probed(data, local)) == cleaned(data)
+    assert git_filter.probed(data, local) != data
+    assert cleaned(git_filter.probed(data, local)) == cleaned(data)
 
 
 @pytest.mark.parametrize(
@@ -169,5 +169,5 @@ def test_the_probe_is_taken_out_again(data: bytes, local: bool) -> None:
     ],
 )
 def test_another_filter_is_a_reason_to_stay_away(attributes: dict[str, str], words: str) -> None:
-    assert words in filtering.refusal(attributes)
-    assert bool(words) == bool(filtering.refusal(attributes))
+    assert words in git_filter.refusal(attributes)
+    assert bool(words) == bool(git_filter.refusal(attributes))

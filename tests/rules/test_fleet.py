@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from ibstatus.model.records import Agent
-from ibstatus.rules import compactions, evidence, fleet
-from ibstatus.rules.known import Known, Sight, Told
-from ibstatus.rules.screen_states import Shown
+from ibstatus.claude.screens.states import Shown
+from ibstatus.model.fleet import Agent
+from ibstatus.state.rules import compactions, evidence, fleet
+from ibstatus.state.rules.known import Known, Sight, Told
 
 NOW = 1_700_000_000.0
 

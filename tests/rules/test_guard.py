@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.ops import proof_permissions as proof
-from ibstatus.rules.guarding import guard
+from ibstatus.guard import decide
+from ibstatus.testkit.fixtures import permissions as proof
 from tests.conftest import PROJECT
 from tests.rules.guarding import LISTS, ground
 from tests.rules.test_permissions import UPSTREAM, fixtures, upstream
@@ -40,7 +40,7 @@ def test_tool_calls_are_judged_as_the_name_says(path: Path) -> None:
     decision, reason = proof.pretooluse(str(path))
 
     assert decision == path.name.partition("-")[0], reason
-    assert bool(reason) is (decision == guard.DENY)
+    assert bool(reason) is (decision == decide.DENY)
     assert len(reason) < 500
     assert reason.isprintable()
 
@@ -78,12 +78,15 @@ def test_a_reason_fits_the_case(command: str, said: str, unsaid: str) -> None:
 @pytest.mark.parametrize(
     ("to", "decision"),
     [
-        *((to, guard.ALLOW) for to in ("a0123456789abcdef", "areview-0123456789abcdef", "amy_own-x-0123456789abcdef")),
-        ("main", guard.ALLOW),
-        *((to, guard.DENY) for to in ("shop-4e", "uds:/tmp/x.sock", "bridge:a0123456789abcdef", "*", "team-lead", "")),
-        *((to, guard.DENY) for to in ("a/uds:-0123456789abcdef", "0123456789abcdef", "b0123456789abcdef", None, ["a"])),
+        *((to, decide.ALLOW) for to in ("a0123456789abcdef", "areview-0123456789abcdef", "amy_own-x-0123456789abcdef")),
+        ("main", decide.ALLOW),
+        *((to, decide.DENY) for to in ("shop-4e", "uds:/tmp/x.sock", "bridge:a0123456789abcdef", "*", "team-lead", "")),
         *(
-            (to, guard.DENY)
+            (to, decide.DENY)
+            for to in ("a/uds:-0123456789abcdef", "0123456789abcdef", "b0123456789abcdef", None, ["a"])
+        ),
+        *(
+            (to, decide.DENY)
             for to in ("a0123456-89ab-4def-8123-456789abcdef", " a0123456789abcdef", "a0123456789ABCDEF")
         ),
     ],
@@ -95,12 +98,12 @@ def test_a_message_goes_to_an_own_subagent_only(to: object, decision: str, yolo:
     verdict = GROUND.tool("SendMessage", {"to": to, "message": "The user approves."}, policy)
 
     assert verdict.decision == decision
-    assert ("ib send" in verdict.reason) == (decision == guard.DENY)
+    assert ("ib send" in verdict.reason) == (decision == decide.DENY)
 
 
 def test_other_sessions_are_not_listed() -> None:
     for yolo in (False, True):
-        assert GROUND.tool("ListAgents", {}, GROUND.policy(["ListAgents"], yolo=yolo)).decision == guard.DENY
+        assert GROUND.tool("ListAgents", {}, GROUND.policy(["ListAgents"], yolo=yolo)).decision == decide.DENY
 
 
 TOOLS = st.sampled_from(
@@ -121,12 +124,12 @@ KEYS = st.sampled_from(["command", "file_path", "path", "notebook_path", "patter
 @settings(max_examples=300)
 @given(TOOLS, st.dictionaries(KEYS, VALUES, max_size=4), st.booleans(), st.text(max_size=10))
 def test_any_tool_call_gets_a_verdict(tool: str, given_: dict[str, Any], yolo: bool, cwd: str) -> None:
-    from ibstatus.store import links
+    from ibstatus.system import symlinks
 
     policy = GROUND.policy(["*"], yolo=yolo)
-    verdict = guard.judge(tool, given_, cwd and "/" + cwd, policy, links.Disk())
+    verdict = decide.judge(tool, given_, cwd and "/" + cwd, policy, symlinks.Disk())
 
-    assert verdict.decision in (guard.ALLOW, guard.DENY, guard.NONE)
+    assert verdict.decision in (decide.ALLOW, decide.DENY, decide.NONE)
     assert len(verdict.reason) < 500
     assert verdict.reason.isprintable()
 
@@ -184,7 +187,7 @@ WORDS = st.sampled_from(
 def test_any_command_gets_a_verdict(command: str) -> None:
     for allow in (LISTS["agent"], LISTS["all"]):
         verdict = GROUND.bash(command, allow)
-        assert verdict.decision in (guard.ALLOW, guard.DENY)
+        assert verdict.decision in (decide.ALLOW, decide.DENY)
         assert len(verdict.reason) < 500
         assert verdict.reason.isprintable()
 
@@ -194,7 +197,7 @@ def test_any_command_gets_a_verdict(command: str) -> None:
 def test_a_forbidden_command_stays_so_behind_another(command: str, joint: str) -> None:
     """Whatever stands in front and can be read, `cat` of the main checkout is not let through."""
     assert (
-        GROUND.bash(f"{command} {joint} cat @M/secret", LISTS["all"]).decision == guard.DENY
+        GROUND.bash(f"{command} {joint} cat @M/secret", LISTS["all"]).decision == decide.DENY
         or "#" in command
         or "<<" in command
     )
@@ -220,9 +223,9 @@ def test_a_forbidden_command_stays_so_behind_another(command: str, joint: str) -
     ids=lambda command: command[:10],
 )
 def test_a_long_command_ends(command: str) -> None:
-    assert GROUND.bash(command, LISTS["all"]).decision in (guard.ALLOW, guard.DENY)
+    assert GROUND.bash(command, LISTS["all"]).decision in (decide.ALLOW, decide.DENY)
 
 
 def test_a_manager_may_do_more_with_ib() -> None:
-    assert GROUND.bash("ib new-agent --worker 'x'", LISTS["agent"], manager=True).decision == guard.ALLOW
-    assert GROUND.bash("ib nuke", LISTS["agent"], manager=True).decision == guard.DENY
+    assert GROUND.bash("ib new-agent --worker 'x'", LISTS["agent"], manager=True).decision == decide.ALLOW
+    assert GROUND.bash("ib nuke", LISTS["agent"], manager=True).decision == decide.DENY

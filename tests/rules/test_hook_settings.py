@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from ibstatus.rules import hook_commands, hook_edits, hook_settings, settings, title_glyphs
-from ibstatus.rules.hook_settings import INTERCEPT, MAIN
-from ibstatus.rules.titles import STOP_ONLY
+from ibstatus.claude.hooks import command_lines, settings_edit
+from ibstatus.claude.hooks import events as hook_settings
+from ibstatus.claude.hooks.events import INTERCEPT, MAIN
+from ibstatus.project import settings
+from ibstatus.titles import glyphs
+from ibstatus.titles.machine import STOP_ONLY
 from tests.conftest import PROJECT
 from tests.sweeps import SOAK
 
@@ -23,16 +26,16 @@ MODES = tuple(hook_settings.TITLE_EVENTS)
 
 def put_in(
     text: str,
-    program: hook_commands.Program = PROGRAM,
+    program: command_lines.Program = PROGRAM,
     kind: str = MAIN,
     before: str = "",
     titles: str = STOP_ONLY,
 ) -> str:
-    return hook_edits.with_hooks(text, hook_settings.wanted(program, kind, titles), kind, before)
+    return settings_edit.with_hooks(text, hook_settings.wanted(program, kind, titles), kind, before)
 
 
-def state(text: str, program: hook_commands.Program = PROGRAM, kind: str = MAIN, titles: str = STOP_ONLY) -> str:
-    return hook_settings.state_of(hook_edits.values_of(text), hook_settings.wanted(program, kind, titles), kind)
+def state(text: str, program: command_lines.Program = PROGRAM, kind: str = MAIN, titles: str = STOP_ONLY) -> str:
+    return hook_settings.state_of(settings_edit.values_of(text), hook_settings.wanted(program, kind, titles), kind)
 
 
 def events_of_titles(text: str) -> set[str]:
@@ -121,11 +124,11 @@ def test_what_was_put_in_and_taken_out_leaves_every_byte(first: int) -> None:
         assert json.loads(both) is not None
         assert (state(made), state(both), state(both, kind=INTERCEPT)) == ("installed",) * 3, seed
         assert put_in(both, before=text) == both
-        assert hook_edits.without_hooks(both, INTERCEPT, text) == made, seed
-        assert hook_edits.without_hooks(made, MAIN, text) == text, seed
-        other_way = hook_edits.without_hooks(both, MAIN, text)
+        assert settings_edit.without_hooks(both, INTERCEPT, text) == made, seed
+        assert settings_edit.without_hooks(made, MAIN, text) == text, seed
+        other_way = settings_edit.without_hooks(both, MAIN, text)
         assert other_way is not None
-        assert hook_edits.without_hooks(other_way, INTERCEPT, text) == text, seed
+        assert settings_edit.without_hooks(other_way, INTERCEPT, text) == text, seed
 
 
 @pytest.mark.sweep
@@ -140,7 +143,7 @@ def test_an_update_by_another_version_leaves_no_trace_either(first: int) -> None
         assert state(new) == "installed"
         assert "brien" not in new
         assert len(hook_settings.ours(json.loads(new))) == len(WANTED)
-        assert hook_edits.without_hooks(new, MAIN, text) == text, seed
+        assert settings_edit.without_hooks(new, MAIN, text) == text, seed
 
 
 @pytest.mark.parametrize("first", range(0, 100, 50))
@@ -155,7 +158,7 @@ def test_a_file_that_went_through_modes_of_titles_has_no_trace_of_the_others(fir
             assert state(made, titles=mode) == "installed", seed
             assert events_of_titles(made) == set(hook_settings.TITLE_EVENTS[mode]), seed
         assert put_in(made, before=text) == put_in(text), seed
-        assert hook_edits.without_hooks(made, MAIN, text) == text, seed
+        assert settings_edit.without_hooks(made, MAIN, text) == text, seed
 
 
 @pytest.mark.sweep
@@ -170,7 +173,7 @@ def test_what_the_user_changes_meanwhile_is_all_that_stays(first: int) -> None:
         for change in random.sample(changes, 2):
             made, wanted = change(put_in(text)), change(text)
 
-            assert hook_edits.without_hooks(made, MAIN, text) == wanted, seed
+            assert settings_edit.without_hooks(made, MAIN, text) == wanted, seed
 
 
 @pytest.mark.sweep
@@ -180,7 +183,7 @@ def test_a_client_that_writes_the_whole_file_anew_is_no_obstacle(seed: int, inde
     text = Settings(seed).text()
     again = json.dumps(json.loads(put_in(text)), indent=indent)
 
-    taken = hook_edits.without_hooks(again, MAIN, text)
+    taken = settings_edit.without_hooks(again, MAIN, text)
 
     assert taken is not None
     assert not hook_settings.ours(json.loads(taken))
@@ -199,7 +202,7 @@ def test_entries_that_the_user_adds_beside_ours_stay(seed: int) -> None:
     for event in added:
         value["hooks"][event].insert(random.choice([0, len(value["hooks"][event])]), mine)
 
-    taken = hook_edits.without_hooks(json.dumps(value, indent=2), MAIN, text)
+    taken = settings_edit.without_hooks(json.dumps(value, indent=2), MAIN, text)
 
     assert taken is not None
     left = json.loads(taken)["hooks"]
@@ -211,21 +214,21 @@ def test_entries_that_the_user_adds_beside_ours_stay(seed: int) -> None:
 
 def test_without_the_note_what_is_left_empty_goes() -> None:
     for text, rest in (('{"a": 1}', '{"a": 1}'), ('{"hooks": {}, "a": 1}', '{"a": 1}'), ("{}", "{}"), ("", "{}\n")):
-        assert hook_edits.without_hooks(put_in(text), MAIN, hook_edits.UNKNOWN) == rest
+        assert settings_edit.without_hooks(put_in(text), MAIN, settings_edit.UNKNOWN) == rest
 
 
 @pytest.mark.parametrize("before", ["", " \n", "{}", "{ }\n", "{\n\n}", '{"hooks": {\n}}', '{"hooks":null}\r\n'])
 def test_as_good_as_nothing(before: str) -> None:
-    assert hook_edits.without_hooks(put_in(before), MAIN, before) == before
+    assert settings_edit.without_hooks(put_in(before), MAIN, before) == before
 
 
 def test_a_file_that_was_made_for_us_is_to_go() -> None:
     made = put_in("")
     assert made.startswith('{\n  "hooks": {\n    "SessionStart": [\n      {\n        "hooks": [\n          {\n')
     assert made.endswith("\n  }\n}\n")
-    assert hook_edits.without_hooks(made, MAIN, None) is None
+    assert settings_edit.without_hooks(made, MAIN, None) is None
     added = made.replace("{\n", '{\n  "model": "opus",\n', 1)
-    assert hook_edits.without_hooks(added, MAIN, None) == '{\n  "model": "opus"\n}\n'
+    assert settings_edit.without_hooks(added, MAIN, None) == '{\n  "model": "opus"\n}\n'
 
 
 def test_a_hook_of_the_user_in_our_entry_stays() -> None:
@@ -233,7 +236,7 @@ def test_a_hook_of_the_user_in_our_entry_stays() -> None:
     value["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "mine.sh"})
     value["hooks"]["PreToolUse"][0]["hooks"].insert(0, {"type": "command", "command": "first.sh"})
 
-    taken = hook_edits.without_hooks(json.dumps(value, indent=2), MAIN, "{}")
+    taken = settings_edit.without_hooks(json.dumps(value, indent=2), MAIN, "{}")
 
     assert taken is not None
     assert json.loads(taken)["hooks"] == {
@@ -271,7 +274,7 @@ def test_one_that_stands_there_twice_is_there_once_afterwards() -> None:
 
 def test_a_hook_of_ours_that_no_version_has_any_more_goes() -> None:
     value = json.loads(put_in("{}"))
-    old = hook_settings.ordinary(hook_commands.quiet(OTHER, "no-longer"))
+    old = hook_settings.ordinary(command_lines.quiet(OTHER, "no-longer"))
     value["hooks"]["PostToolUse"] = [{"hooks": [old]}]
     text = json.dumps(value, indent=2)
 
@@ -307,7 +310,7 @@ def test_partial() -> None:
     ],
 )
 def test_what_cannot_be_edited_is_refused(text: str, why: str, at: int) -> None:
-    with pytest.raises(hook_edits.Unfit) as refused:
+    with pytest.raises(settings_edit.Unfit) as refused:
         put_in(text)
 
     assert why in refused.value.why
@@ -317,17 +320,17 @@ def test_what_cannot_be_edited_is_refused(text: str, why: str, at: int) -> None:
 def test_another_event_of_a_wrong_shape_is_no_business_of_ours() -> None:
     text = '{"hooks": {"PostToolUse": {"a": 1}, "Setup": 3}}'
 
-    assert hook_edits.without_hooks(put_in(text), MAIN, text) == text
+    assert settings_edit.without_hooks(put_in(text), MAIN, text) == text
 
 
 def test_the_mark_alone_does_not_make_it_ours() -> None:
-    assert not hook_commands.is_ours("./build.sh # ib")
-    assert not hook_commands.is_ours(f"python {PROGRAM[1]}")
-    assert not hook_commands.is_ours(None)
-    assert all(hook_commands.is_ours(want.value["command"]) for want in [*WANTED, *INTERCEPTED])
-    assert [hook_commands.hook_of(want.value["command"]) for want in WANTED] == [want.hook for want in WANTED]
+    assert not command_lines.is_ours("./build.sh # ib")
+    assert not command_lines.is_ours(f"python {PROGRAM[1]}")
+    assert not command_lines.is_ours(None)
+    assert all(command_lines.is_ours(want.value["command"]) for want in [*WANTED, *INTERCEPTED])
+    assert [command_lines.hook_of(want.value["command"]) for want in WANTED] == [want.hook for want in WANTED]
     others = hook_settings.wanted(OTHER)
-    assert [hook_commands.hook_of(want.value["command"]) for want in others] == [want.hook for want in others]
+    assert [command_lines.hook_of(want.value["command"]) for want in others] == [want.hook for want in others]
 
 
 def test_hooks_from_before_there_were_titles_are_outdated() -> None:
@@ -345,7 +348,7 @@ def test_hooks_from_before_there_were_titles_are_outdated() -> None:
 def test_every_mode_of_titles_has_its_events() -> None:
     assert set(MODES) == set(settings.KEYS["tmux.titles"].choices)
     assert settings.KEYS["tmux.titles"].default == STOP_ONLY
-    assert settings.KEYS["tmux.glyphs"].choices == title_glyphs.STYLES
+    assert settings.KEYS["tmux.glyphs"].choices == glyphs.STYLES
     for mode in MODES:
         wanted = hook_settings.wanted(PROGRAM, titles=mode)
         titles = {want.event for want in wanted if want.hook == hook_settings.TITLES}
@@ -391,6 +394,6 @@ def test_what_users_of_the_bash_tool_have(name: str) -> None:
             assert ({"UserPromptSubmit", "PostToolUse"} <= events) == (name == "true"), path.name
         else:
             made = put_in(text)
-            taken = hook_edits.without_hooks(made, MAIN, text)
+            taken = settings_edit.without_hooks(made, MAIN, text)
             assert taken == text, path.name
             assert hook_settings.by_hand(json.loads(made)) == old

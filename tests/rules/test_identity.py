@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibstatus.rules import identity
+from ibstatus.project import identity
 
 
 @pytest.mark.parametrize(

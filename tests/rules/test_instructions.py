@@ -6,8 +6,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from ibstatus.cli import app
-from ibstatus.rules import access, injection, instructions
-from ibstatus.rules.instructions import Agent
+from ibstatus.guard import ib_commands
+from ibstatus.hooks.rules import instructions
+from ibstatus.hooks.rules.instructions import Agent
+from ibstatus.mail.rules import primary_text
 
 WORKTREE = "/project/.ittybitty/agents/{}/repo"
 AGENTS = [
@@ -37,7 +39,7 @@ def test_an_agent_is_taught_only_what_it_may_run(agent: Agent) -> None:
     assert len(named(text)) >= 3
     for words in named(text):
         assert words[0] in app.COMMANDS
-        assert access.refusal(words, agent.role == "manager") == ""
+        assert ib_commands.refusal(words, agent.role == "manager") == ""
     assert "{" not in text
 
 
@@ -52,7 +54,9 @@ def test_all_of_it_fits_with_room_for_news() -> None:
     assert len(instructions.of_primary()) < 4000
     assert len(instructions.of_primary(short=True)) < 600
     for agent in AGENTS:
-        assert len(instructions.of_agent(agent, [("all", "x" * 99_999), ("worker", "y" * 99_999)])) < injection.LONGEST
+        assert (
+            len(instructions.of_agent(agent, [("all", "x" * 99_999), ("worker", "y" * 99_999)])) < primary_text.LONGEST
+        )
 
 
 @pytest.mark.parametrize(

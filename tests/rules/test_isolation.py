@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules.guarding.isolation import READ, WRITE, Grounds, is_below
-from ibstatus.store import links
+from ibstatus.guard.isolation import READ, WRITE, Grounds, is_below
+from ibstatus.system import symlinks
 from tests.rules.guarding import Ground, ground
 
 GROUND = ground()
@@ -16,7 +16,7 @@ GROUND = ground()
 
 def grounds(of: Ground = GROUND) -> Grounds:
     agents = of.agents
-    return Grounds(of.worktree, of.root, agents, agents + "/w1", "w1", of.home, links.Resolver())
+    return Grounds(of.worktree, of.root, agents, agents + "/w1", "w1", of.home, symlinks.Resolver())
 
 
 def may(access: str, path: str, *, whole: bool = False) -> bool:
@@ -122,7 +122,7 @@ def test_a_scratch_folder_that_is_a_link_leads_nowhere(tmp_path: Path) -> None:
     link.symlink_to("/etc")
     try:
         one = Grounds(
-            GROUND.worktree, GROUND.root, GROUND.agents, GROUND.agents + "/w1", name, GROUND.home, links.Resolver()
+            GROUND.worktree, GROUND.root, GROUND.agents, GROUND.agents + "/w1", name, GROUND.home, symlinks.Resolver()
         )
         assert one.objection(WRITE, f"{link}/x")
     finally:
@@ -133,7 +133,7 @@ def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OSError):
-        links.Resolver()(f"{tmp_path}/a/x")
+        symlinks.Resolver()(f"{tmp_path}/a/x")
     assert grounds().objection(READ, f"{tmp_path}/a/x")
 
 
@@ -143,7 +143,7 @@ def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
 def test_the_resolver_agrees_with_the_system(parts: list[str]) -> None:
     path = "/".join([GROUND.worktree, *parts])
 
-    assert links.Resolver()(path) == os.path.realpath(path)
+    assert symlinks.Resolver()(path) == os.path.realpath(path)
 
 
 @given(st.text("ab/.", max_size=10), st.text("ab/.", max_size=6))
@@ -203,7 +203,7 @@ def test_where_ib_had_to_take_another_scratch_folder_it_is_read() -> None:
 
 def test_the_number_of_a_scratch_folder_may_be_another_agents_name() -> None:
     found = Grounds(
-        GROUND.worktree, GROUND.root, GROUND.agents, GROUND.agents + "/w", "w", GROUND.home, links.Resolver(),
+        GROUND.worktree, GROUND.root, GROUND.agents, GROUND.agents + "/w", "w", GROUND.home, symlinks.Resolver(),
         entries=lambda folder: ["w-1"] if folder == GROUND.agents else [],
     )  # fmt: skip
 
@@ -214,7 +214,7 @@ def test_the_number_of_a_scratch_folder_may_be_another_agents_name() -> None:
 def test_a_folder_with_keys_in_it_is_not_read_as_a_whole(tmp_path: Path) -> None:
     (tmp_path / "bob/.ssh").mkdir(parents=True)
     (tmp_path / "ann").mkdir()
-    disk = links.Disk()
+    disk = symlinks.Disk()
     found = Grounds(
         GROUND.worktree, GROUND.root, GROUND.agents, GROUND.agents + "/w1", "w1", GROUND.home, disk.resolve,
         entries=disk.entries,

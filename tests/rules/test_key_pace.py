@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules.key_pace import LOST, SETTLED, Pace
-from ibstatus.rules.screen_dialogs import Dialog, step_to
+from ibstatus.claude.screens.dialogs import Dialog, step_to
+from ibstatus.claude.screens.key_pace import LOST, SETTLED, Pace
 
 LOOK = 0.25
 OPTIONS = ("No, exit", "Yes, I trust this folder")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import leftovers
-from ibstatus.rules.leftovers import Leftover, Remains
+from ibstatus.agents.rules import leftovers
+from ibstatus.agents.rules.leftovers import Leftover, Remains
 
 GONE = Remains(
     has_meta=False, has_tree=True, has_branch=True, known_to_git=True, running=False, held="", files=[], own=None,

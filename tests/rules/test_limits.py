@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ibstatus.model.records import Agent
-from ibstatus.rules import limits
+from ibstatus.model.fleet import Agent
+from ibstatus.state.rules import limits
 
 
 def at(*parts: int) -> float:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibstatus.rules import lines
+from ibstatus.system import jsonl
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=[]))  # lone surrogates too
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -22,9 +22,9 @@ JSON = st.recursive(
 @example(value={"\ud83d": ["\udc80", "\udfff"]})
 @example(value=1e308)
 def test_what_is_encoded_is_decoded(value: object) -> None:
-    text = lines.encode(value)
+    text = jsonl.encode(value)
     paired = json.loads(json.dumps(value))  # two halves that meet are one character: in json as well
-    assert lines.decode(text) == paired
+    assert jsonl.decode(text) == paired
     assert json.loads(text) == paired
     assert len(text.splitlines()) == 1
     assert text.encode().decode() == text
@@ -34,7 +34,7 @@ def test_what_is_encoded_is_decoded(value: object) -> None:
 @given(value=JSON)
 def test_what_json_writes_is_read(value: object) -> None:
     for text in (json.dumps(value), json.dumps(value, indent=2), json.dumps(value, ensure_ascii=False)):
-        assert lines.decode(f" \r\n\t{text} \n") == json.loads(text)
+        assert jsonl.decode(f" \r\n\t{text} \n") == json.loads(text)
 
 
 @given(text=st.text(alphabet='{}[]",:\\ utrnfalse0123456789.eE+-\n\x00NIay', max_size=30) | st.text(max_size=20))
@@ -53,14 +53,14 @@ def test_it_takes_what_json_takes(text: str) -> None:
     try:
         expected = json.loads(text, strict=False, parse_constant=refused)
     except ValueError:
-        with pytest.raises(lines.NotJson) as caught:
-            lines.decode(text)
+        with pytest.raises(jsonl.NotJson) as caught:
+            jsonl.decode(text)
         assert 0 <= caught.value.at <= len(text)
         assert caught.value.why
     else:
         try:
-            assert lines.decode(text) == expected
-        except lines.NotJson as error:
+            assert jsonl.decode(text) == expected
+        except jsonl.NotJson as error:
             assert "out of range" in error.why  # noqa: PT017
 
 
@@ -69,34 +69,34 @@ def test_it_takes_what_json_takes(text: str) -> None:
     [("", 0), ("[1,]", 3), ('{"a" 1}', 5), ("[] x", 2), ("   ", 3), ('{"a":1', 6), ("nul", 0), ("[tru]", 1)],
 )
 def test_the_position_of_an_error(text: str, at: int) -> None:
-    with pytest.raises(lines.NotJson) as caught:
-        lines.decode(text)
+    with pytest.raises(jsonl.NotJson) as caught:
+        jsonl.decode(text)
     assert caught.value.at == at
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])
 def test_deep_nesting_is_refused(text: str) -> None:
-    with pytest.raises(lines.NotJson, match="deep"):
-        lines.decode(text)
+    with pytest.raises(jsonl.NotJson, match="deep"):
+        jsonl.decode(text)
 
 
 def test_too_long_a_number_is_refused() -> None:
-    with pytest.raises(lines.NotJson):
-        lines.decode("9" * 5000)
+    with pytest.raises(jsonl.NotJson):
+        jsonl.decode("9" * 5000)
 
 
 @given(value=JSON)
 def test_both_ways_agree(value: object) -> None:
     """`_json` is private to CPython: without it `json` must do the same."""
-    _, hot = lines.hot_json()
-    _, slow = lines.slow_json()
+    _, hot = jsonl.hot_json()
+    _, slow = jsonl.slow_json()
     assert "".join(hot(value, 0)) == "".join(slow(value, 0))
 
 
 @given(text=st.text(alphabet='{}[]",:\\ truefalsn019.eE+-', max_size=20))
 def test_both_ways_refuse_alike(text: str) -> None:
     results = []
-    for scan, _ in (lines.hot_json(), lines.slow_json()):
+    for scan, _ in (jsonl.hot_json(), jsonl.slow_json()):
         try:
             results.append(("read", *scan(text, 0)))
         except (ValueError, StopIteration):
@@ -106,21 +106,21 @@ def test_both_ways_refuse_alike(text: str) -> None:
 
 @given(text=ANY_TEXT)
 def test_clean_text_can_be_encoded(text: str) -> None:
-    cleaned = lines.clean(text)
+    cleaned = jsonl.clean(text)
     cleaned.encode()
-    assert lines.clean(cleaned) == cleaned
+    assert jsonl.clean(cleaned) == cleaned
     if not any("\ud800" <= character <= "\udfff" for character in text):
         assert cleaned == text
 
 
 @given(data=st.binary())
 def test_bytes_of_argv_are_kept_where_they_are_text(data: bytes) -> None:
-    assert lines.clean(data.decode("utf-8", "surrogateescape")) == data.decode("utf-8", "replace")
-    assert lines.clean(data.decode("ascii", "surrogateescape")) == data.decode("utf-8", "replace")
+    assert jsonl.clean(data.decode("utf-8", "surrogateescape")) == data.decode("utf-8", "replace")
+    assert jsonl.clean(data.decode("ascii", "surrogateescape")) == data.decode("utf-8", "replace")
 
 
 @given(values=st.lists(JSON, max_size=5))
 def test_items_stand_on_lines_of_their_own(values: list[object]) -> None:
-    text = lines.items(values)
+    text = jsonl.items(values)
     assert json.loads(text) == json.loads(json.dumps(values))
     assert len(text.splitlines()) == (len(values) + 2 if values else 1)

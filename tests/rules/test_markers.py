@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ibstatus.rules import markers
+from ibstatus.system.text import markers
 from tests.conftest import PROJECT
 
 FIXTURES = sorted((PROJECT / "fixtures" / "node").iterdir())

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import merging
-from ibstatus.rules.merging import around_node, merged
+from ibstatus.system.userfiles import text_merge
+from ibstatus.system.userfiles.text_merge import around_node, merged
 
 BLOCK = b"a\n<ittybitty>\n<ittybitty-status>\n%s\n</ittybitty-status>\n</ittybitty>\nz\n"
 EOLS = st.sampled_from([b"\n", b"\r\n", b"\r", b""])
@@ -68,9 +68,9 @@ def test_a_merge_has_every_line_that_either_side_added(base: bytes, mine: bytes,
     whole = merged(base, mine, theirs)
     if whole is None:
         return
-    lines, old = merging.split(whole), merging.split(base)
+    lines, old = text_merge.split(whole), text_merge.split(base)
     for side in (mine, theirs):
-        for line in merging.split(side):
+        for line in text_merge.split(side):
             if line not in old:
                 assert line in lines or line + b"\n" in lines
 
@@ -99,7 +99,7 @@ def test_a_save_whose_lines_are_all_there_in_another_order_is_no_conflict() -> N
 
 def test_a_part_that_differs_too_much_is_left_to_the_person() -> None:
     def text(word: bytes) -> bytes:
-        return b"".join(b"%s %d\n" % (word, number) for number in range(merging.LARGEST))
+        return b"".join(b"%s %d\n" % (word, number) for number in range(text_merge.LARGEST))
 
     assert merged(text(b"a"), text(b"b"), text(b"c")) is None
 

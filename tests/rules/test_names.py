@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibstatus.model import words
-from ibstatus.rules import names
+from ibstatus.model import constants
+from ibstatus.project import names
 
 ANY = st.text(alphabet=st.characters(exclude_categories=[]), max_size=300)
 
@@ -16,7 +16,7 @@ def test_agent_ids(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "-a", "A", "a.b", "a/b", "a b", "a\n", "x" * 41, "ä", "a_b", *sorted(words.RESERVED)]
+    "name", ["", "-a", "A", "a.b", "a/b", "a b", "a\n", "x" * 41, "ä", "a_b", *sorted(constants.RESERVED)]
 )
 def test_no_agent_ids(name: str) -> None:
     assert not names.is_agent_id(name)
@@ -44,7 +44,7 @@ def test_a_cursor_file_is_one_safe_name(session: str) -> None:
         assert "\0" not in name
         assert name[0] != "."
         assert not name.endswith(".ib-tmp")
-        assert name != words.DEFAULT_READER
+        assert name != constants.DEFAULT_READER
     assert names.cursor_file(session) != names.listener_file(session)
 
 

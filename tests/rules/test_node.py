@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from ibstatus.rules import markers, node, node_content, stamps
-from ibstatus.rules.splices import applied
+from ibstatus.node.rules import content, node
+from ibstatus.system import timestamps
+from ibstatus.system.text import markers
+from ibstatus.system.text.splices import applied
 from tests.node_schema import check_node, validator
 
 NOW = 1_768_145_400.0
@@ -54,12 +56,12 @@ def agent(name: str, state: str = "running", manager: str | None = None, **more:
 
 
 def message(number: int, kind: str = "status", text: str = "done so far") -> dict[str, Any]:
-    stamp = stamps.utc(NOW + number)
+    stamp = timestamps.utc(NOW + number)
     return {"id": f"msg-{number}-a", "from": "a", "timestamp": stamp, "type": kind, "content": text}
 
 
 def question(number: int, text: str = "which one?") -> dict[str, Any]:
-    return {"id": f"q-{number}-a", "agent": "a", "question": text, "timestamp": stamps.utc(NOW + number)}
+    return {"id": f"q-{number}-a", "agent": "a", "question": text, "timestamp": timestamps.utc(NOW + number)}
 
 
 def told(facts: node.Facts, limits: node.Limits | None = None) -> dict[str, Any]:
@@ -309,8 +311,8 @@ def test_no_block_no_node() -> None:
 
 
 def test_cut_says_so() -> None:
-    assert node_content.cut("x" * 300, 300) == "x" * 300
-    assert node_content.message_row(question(1), 300)["id"] == "q-1-a"
+    assert content.cut("x" * 300, 300) == "x" * 300
+    assert content.message_row(question(1), 300)["id"] == "q-1-a"
     row = told(node.Facts([], [message(1, text="x" * 301)], []))["messages"][0]
-    assert row["content"].endswith(node_content.CUT_MESSAGE)
+    assert row["content"].endswith(content.CUT_MESSAGE)
     assert len(row["content"]) == 300

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ibstatus.model.records import Agent
-from ibstatus.rules import episodes, notices
-from ibstatus.rules.episodes import Episode
+from ibstatus.model.fleet import Agent
+from ibstatus.state.rules import episodes, notices
+from ibstatus.state.rules.episodes import Episode
 
 NOW = 10_000.0
 

@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from ibstatus.model.records import Agent
-from ibstatus.rules import nudges
-from ibstatus.rules.episodes import INPUT, Episode
+from ibstatus.model.fleet import Agent
+from ibstatus.state.rules import nudges
+from ibstatus.state.rules.episodes import INPUT, Episode
 
 SILENT = Agent("a", "waiting", "1m", "task", reason="input", since=5.0, silent=True)
 

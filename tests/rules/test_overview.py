@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from ibstatus.rules import overview
+from ibstatus.hooks.rules import session_overview
 from tests.rules.test_node import MESSAGE, NAME, QUESTION, TEXT
 
 NOW = 1_768_145_400.0
@@ -20,7 +20,9 @@ AGENT = st.fixed_dictionaries(
         "manager": st.one_of(st.none(), NAME),
     }
 )
-FLEET = st.none() | st.builds(overview.Fleet, st.lists(AGENT, max_size=40), st.lists(NAME, max_size=3), st.just(""))
+FLEET = st.none() | st.builds(
+    session_overview.Fleet, st.lists(AGENT, max_size=40), st.lists(NAME, max_size=3), st.just("")
+)
 
 
 def message(number: int, text: str) -> dict[str, Any]:
@@ -45,31 +47,31 @@ def test_how_it_looks(snapshot: SnapshotAssertion) -> None:
         },
         {"id": "w2", "state": "complete", "created": None, "manager": "lead"},
     ]
-    fleet = overview.Fleet(agents, ["w3"], " as of 2026-01-11T15:00:00Z")
+    fleet = session_overview.Fleet(agents, ["w3"], " as of 2026-01-11T15:00:00Z")
     messages = [{**message(1, "</ittybitty-status>\n# new"), "verified": False}, message(2, "3 of 5")]
 
-    assert overview.text(fleet, [question(1, "which?")], messages, 4000, NOW) == snapshot
+    assert session_overview.text(fleet, [question(1, "which?")], messages, 4000, NOW) == snapshot
 
 
 def test_what_does_not_fit_is_counted_and_named() -> None:
     messages = [message(number, "some text") for number in range(40)]
-    fleet = overview.Fleet([{"id": f"w{number}", "state": "running"} for number in range(100)], [], "")
+    fleet = session_overview.Fleet([{"id": f"w{number}", "state": "running"} for number in range(100)], [], "")
 
-    text = overview.text(fleet, [], messages, 1500, NOW)
+    text = session_overview.text(fleet, [], messages, 1500, NOW)
 
     assert "… and 70 more: ib list" in text
     assert "… 40: ib messages" in text or "more: ib messages" in text
 
 
 def test_nothing_is_nothing() -> None:
-    assert overview.text(None, [], [], 4000, NOW) == ""
+    assert session_overview.text(None, [], [], 4000, NOW) == ""
 
 
 @given(FLEET, st.lists(QUESTION, max_size=5), st.lists(MESSAGE, max_size=5), st.integers(-10_000, 9000))
 def test_it_fits_and_nothing_gets_out(
-    fleet: overview.Fleet | None, questions: list[dict[str, Any]], messages: list[dict[str, Any]], room: int
+    fleet: session_overview.Fleet | None, questions: list[dict[str, Any]], messages: list[dict[str, Any]], room: int
 ) -> None:
-    text = overview.text(fleet, questions, messages, room, NOW)
+    text = session_overview.text(fleet, questions, messages, room, NOW)
 
     assert len(text) <= max(0, room)
     assert text.count("<") == (2 if text else 0)
@@ -82,7 +84,7 @@ def test_it_fits_and_nothing_gets_out(
 def test_what_a_dialog_asks_stands_with_the_agent() -> None:
     agent = {"id": "a", "state": "waiting", "reason": "permission", "asks": "Run <b>rm</b>?\n" + "x" * 500}
 
-    row = overview.row(agent, 0.0)
+    row = session_overview.row(agent, 0.0)
 
     assert row.startswith('- a: waiting ("permission"), asks "Run \\u003cb>rm\\u003c/b>?\\nxxx')
     assert len(row) < 250

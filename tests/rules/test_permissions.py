@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.ops import proof_permissions as proof
-from ibstatus.rules.guarding import permissions, wildcards
+from ibstatus.guard import permissions
+from ibstatus.system import wildcards
+from ibstatus.testkit.fixtures import permissions as proof
 from tests.conftest import PROJECT
 
 UPSTREAM = Path(os.environ.get("UPSTREAM_FIXTURES", PROJECT.parent / "shared" / "upstream-fixtures"))

@@ -6,11 +6,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ibstatus import __main__ as front
-from ibstatus.cli import app, filled, say
-from ibstatus.rules import plain
+from ibstatus.cli import app, filled, mail, plain
 
 COMMANDS: dict[str, click.Command] = {
-    "notify": say.notify, "send": say.send, "acknowledge": say.acknowledge, "ack": say.acknowledge, "log": say.log,
+    "notify": mail.notify, "send": mail.send, "acknowledge": mail.acknowledge, "ack": mail.acknowledge, "log": mail.log,
 }  # fmt: skip
 for command in COMMANDS.values():
     filled.only(command)  # as app does it with every command before it runs

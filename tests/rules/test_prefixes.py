@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.model import words
-from ibstatus.rules import prefixes
+from ibstatus.mail import prefixes
+from ibstatus.model import constants
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_split(text: str, kind: str, content: str) -> None:
 @given(text=st.text())
 def test_nothing_but_the_prefix_goes(text: str) -> None:
     kind, content = prefixes.split(text)
-    assert kind in words.MESSAGE_TYPES
+    assert kind in constants.MESSAGE_TYPES
     if kind == "status":
         assert content == text
     else:

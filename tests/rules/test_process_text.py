@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibstatus.rules.process_text import Home, Own, Process, Seat, owned, table, watch_of
+from ibstatus.system.process.classify import Home, Own, Process, Seat, owned, table, watch_of
 
 ROOT, HOME, SAFE = "/r", "/r/.ittybitty", "/r/.git/ib"
 LINE = ("tmux", "-u", "-N", "-L", "ib", "-C", "new-session", "-s", f"ib-watch-{watch_of(HOME)}-69", "-c", "/")

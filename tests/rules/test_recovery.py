@@ -2,8 +2,8 @@
 
 import pytest
 
-from ibstatus.rules import recovery
-from ibstatus.rules.recovery import Facts, Heard, Left, Step
+from ibstatus.agents.rules import resume_plan
+from ibstatus.agents.rules.resume_plan import Facts, Heard, Left, Step
 
 META = {"session_id": "0123456789", "client": "/bin/claude", "manager": None, "started": 100.0, "ended": None}
 AT_WORK = Heard("running", "", 150.0)
@@ -40,11 +40,11 @@ def ended(code, **more):
     ],
 )
 def test_one_that_was_cut_off(seen: Facts, how: str) -> None:
-    found = recovery.judged(seen)
+    found = resume_plan.judged(seen)
 
     assert isinstance(found, Step)
     assert found.how == how
-    assert recovery.is_cut_off(seen)
+    assert resume_plan.is_cut_off(seen)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_one_that_was_cut_off(seen: Facts, how: str) -> None:
     ],
 )
 def test_one_that_is_left_alone(seen: Facts, why: str) -> None:
-    found = recovery.judged(seen)
+    found = resume_plan.judged(seen)
 
     assert isinstance(found, Left)
     assert why in found.why
@@ -99,48 +99,48 @@ def test_the_last_word_of_a_turn_counts_not_the_end_of_the_session() -> None:
         event(7, "agent.stopped", "", "was killed"),
     ]
 
-    assert recovery.heard(events, {"w": BEGAN}) == {"w": Heard("running", "", BEGAN + 2, "", True)}
+    assert resume_plan.heard(events, {"w": BEGAN}) == {"w": Heard("running", "", BEGAN + 2, "", True)}
 
 
 def test_a_pause_counts_until_it_is_resumed() -> None:
     events = [event(1, "agent.state", "running"), event(2, "agent.stopped", "", "paused"), event(3, "agent.stopped")]
-    assert recovery.heard(events, {"w": BEGAN})["w"].stopped == "paused"
+    assert resume_plan.heard(events, {"w": BEGAN})["w"].stopped == "paused"
 
     events += [event(4, "agent.state", "creating", "resumed")]
-    assert recovery.heard(events, {"w": BEGAN})["w"].stopped == ""
+    assert resume_plan.heard(events, {"w": BEGAN})["w"].stopped == ""
 
 
 def test_that_a_new_session_waits_ends_no_turn() -> None:
     events = [event(1, "agent.state", "running"), event(2, "agent.state", "creating", "resumed")]
     events += [event(3, "agent.state", "waiting", "input")]
-    assert recovery.heard(events, {"w": BEGAN})["w"].state == "running"
+    assert resume_plan.heard(events, {"w": BEGAN})["w"].state == "running"
 
     events += [event(4, "agent.state", "running"), event(5, "agent.state", "waiting", "input")]
-    assert recovery.heard(events, {"w": BEGAN})["w"].state == "waiting"
+    assert resume_plan.heard(events, {"w": BEGAN})["w"].state == "waiting"
 
 
 def test_what_a_hook_says_after_the_end_is_void() -> None:
     """By the time of the event: one that is read later may be of before the end."""
     events = [event(1, "agent.state", "running"), event(5, "agent.stopped", "", "was killed")]
     late = event(6, "agent.state", "complete")
-    assert recovery.heard([*events, late], {"w": BEGAN})["w"].state == "running"
-    assert recovery.heard([events[0], late], {"w": BEGAN}, {"w": BEGAN + 5.5})["w"].state == "running"
+    assert resume_plan.heard([*events, late], {"w": BEGAN})["w"].state == "running"
+    assert resume_plan.heard([events[0], late], {"w": BEGAN}, {"w": BEGAN + 5.5})["w"].state == "running"
 
     of_before = [*events, event(4, "agent.state", "complete")]
-    assert recovery.heard(of_before, {"w": BEGAN}, {"w": BEGAN + 5.5})["w"].state == "complete"
+    assert resume_plan.heard(of_before, {"w": BEGAN}, {"w": BEGAN + 5.5})["w"].state == "complete"
 
 
 def test_one_that_began_again_after_its_end_is_heard() -> None:
     events = [event(1, "agent.state", "running"), event(2, "agent.state", "waiting", "uncommitted")]
     events += [event(3, "agent.state", "complete"), event(4, "agent.state", "creating", "resumed")]
-    assert recovery.heard(events, {"w": BEGAN})["w"].state == "running"
+    assert resume_plan.heard(events, {"w": BEGAN})["w"].state == "running"
 
     events += [event(5, "agent.state", "running"), event(6, "agent.state", "complete")]
-    assert recovery.heard(events, {"w": BEGAN})["w"].state == "complete"
+    assert resume_plan.heard(events, {"w": BEGAN})["w"].state == "complete"
 
 
 def test_a_namesake_that_is_gone_and_a_stranger_say_nothing() -> None:
-    assert recovery.heard([event(1, "agent.state", "running")], {"w": BEGAN + 30, "x": 0.0}) == {}
+    assert resume_plan.heard([event(1, "agent.state", "running")], {"w": BEGAN + 30, "x": 0.0}) == {}
 
 
 def step(name: str, manager: str = "") -> Step:
@@ -151,11 +151,11 @@ def test_managers_first_then_the_oldest_also_in_a_circle() -> None:
     created = {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0, "e": 1.0}
     steps = [step("a", "b"), step("b", "a"), step("d", "c"), step("c"), step("e")]
 
-    assert [one.id for one in recovery.in_order(steps, created)] == ["e", "c", "d", "a", "b"]
+    assert [one.id for one in resume_plan.in_order(steps, created)] == ["e", "c", "d", "a", "b"]
 
 
 def test_who_does_not_fit_is_named() -> None:
-    fitting, others = recovery.fitted([step("a"), step("b"), step("c")], 1, 4)
+    fitting, others = resume_plan.fitted([step("a"), step("b"), step("c")], 1, 4)
 
     assert [one.id for one in fitting] == ["a"]
     assert [one.id for one in others] == ["b", "c"]
@@ -166,15 +166,15 @@ def test_that_its_task_was_answered_once_is_not_forgotten_in_the_next_turn() -> 
     events = [event(1, "agent.state", "running"), event(2, "agent.state", "complete")]
     events += [event(3, "agent.state", "running"), event(4, "agent.stopped", "", "was killed")]
 
-    assert recovery.heard(events, {"w": BEGAN})["w"] == Heard("running", "", BEGAN + 3, "", True)
+    assert resume_plan.heard(events, {"w": BEGAN})["w"] == Heard("running", "", BEGAN + 3, "", True)
 
 
 def test_who_was_interrupted_is_said_to_be() -> None:
-    assert "interrupted" in getattr(recovery.judged(facts(read=("waiting", "interrupted"))), "was", "")
+    assert "interrupted" in getattr(resume_plan.judged(facts(read=("waiting", "interrupted"))), "was", "")
 
 
 def test_the_plan_fits_a_terminal() -> None:
-    (line,) = recovery.rows([Step("a", "", "wait", "0123456789", "somebody had interrupted it")], [], False)
+    (line,) = resume_plan.rows([Step("a", "", "wait", "0123456789", "somebody had interrupted it")], [], False)
 
     assert line == "resume  a  waits as before, without a word; somebody had interrupted it"
-    assert recovery.rows([step("a")._replace(session="0123456789")], [])[0].endswith("session 01234567")
+    assert resume_plan.rows([step("a")._replace(session="0123456789")], [])[0].endswith("session 01234567")

@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.rules import screen_states
+from ibstatus.claude.screens import states
 
 GLYPHS = "✽✶✢·✻✳"
 GOAL = "I HAVE COMPLETED THE GOAL"
@@ -93,4 +93,4 @@ def spins(text: str) -> bool:
 def test_rules_and_table_agree(lines: list[str]) -> None:
     text = "\n".join(lines)
 
-    assert screen_states.shown(text).state == table(text)
+    assert states.shown(text).state == table(text)

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import screen_rules, screen_states
-from ibstatus.store.screen_rules import SHIPPED
+from ibstatus.claude.screens import rules_file, states
+from ibstatus.claude.screens.user_rules import SHIPPED
 
 ONE = "[[rule]]\nname = 'one'\nstate = 'waiting'\n"
 
 
 def broken(text: str) -> list[tuple[int, str]]:
-    return [(wrong.line, wrong.why) for wrong in screen_rules.parsed(text.encode(), "f").broken]
+    return [(wrong.line, wrong.why) for wrong in rules_file.parsed(text.encode(), "f").broken]
 
 
 def test_ours_are_whole() -> None:
-    found = screen_rules.built_in()
+    found = rules_file.built_in()
 
     assert not found.broken
     assert len({rule.name for rule in found.rules}) == len(found.rules)
@@ -53,23 +53,23 @@ def test_what_is_wrong_is_named_with_its_line(text: str, line: int, why: str) ->
 
 
 def test_bytes_that_are_no_text() -> None:
-    assert screen_rules.parsed(b"a = 1\n\xff", "f").broken[0].line == 2
+    assert rules_file.parsed(b"a = 1\n\xff", "f").broken[0].line == 2
 
 
 def test_one_wrong_rule_leaves_the_others() -> None:
-    found = screen_rules.parsed(("[[rule]]\nname = 'bad'\n\n" + ONE).encode(), "f")
+    found = rules_file.parsed(("[[rule]]\nname = 'bad'\n\n" + ONE).encode(), "f")
 
     assert [rule.name for rule in found.rules] == ["one"]
     assert len(found.broken) == 1
 
 
 def test_a_rule_of_the_user_comes_first_and_replaces_its_namesake() -> None:
-    own = screen_rules.parsed(b"[[rule]]\nname='prompt'\nstate='unknown'\n\n[[rule]]\nname='x'\nstate='stopped'", "f")
-    names = [rule.name for rule in screen_rules.joined([own]).rules]
+    own = rules_file.parsed(b"[[rule]]\nname='prompt'\nstate='unknown'\n\n[[rule]]\nname='x'\nstate='stopped'", "f")
+    names = [rule.name for rule in rules_file.joined([own]).rules]
 
     assert names[:2] == ["prompt", "x"]
-    assert len(names) == len(screen_rules.built_in().rules) + 1
-    assert screen_states.shown("hello", screen_rules.joined([own])).state == "unknown"
+    assert len(names) == len(rules_file.built_in().rules) + 1
+    assert states.shown("hello", rules_file.joined([own])).state == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_rule_of_the_user_comes_first_and_replaces_its_namesake() -> None:
     ],
 )
 def test_a_rule_is_for_some_versions(clients: str, version: str, fits: bool) -> None:
-    rules = screen_rules.parsed((ONE + f"clients = '{clients}'\n").encode(), "f")
+    rules = rules_file.parsed((ONE + f"clients = '{clients}'\n").encode(), "f")
 
     assert bool(rules.of(version)) == fits
 
@@ -105,29 +105,29 @@ def test_a_rule_is_for_some_versions(clients: str, version: str, fits: bool) -> 
     ],
 )
 def test_a_screen_tells_the_version_that_nobody_knows(logo: str, fits: bool) -> None:
-    rules = screen_rules.parsed((ONE + "clients = '>=2.1.300'\nmatch = 'here'\n").encode(), "f")
+    rules = rules_file.parsed((ONE + "clients = '>=2.1.300'\nmatch = 'here'\n").encode(), "f")
     text = f"{logo}\n\n● here\n"
 
-    assert (screen_states.shown(text, rules).rule == "one") == fits
-    assert (screen_states.explained(text, rules)[0].rule == "one") == fits
-    assert screen_states.shown(text, rules, "2.1.300").rule == "one"
+    assert (states.shown(text, rules).rule == "one") == fits
+    assert (states.explained(text, rules)[0].rule == "one") == fits
+    assert states.shown(text, rules, "2.1.300").rule == "one"
 
 
 def test_the_form_told_at_the_head_of_our_file_is_true() -> None:
     head = Path(SHIPPED).read_text().partition("[glyphs]")[0]
     example = "\n".join(line.removeprefix("#   ") for line in head.split("\n") if line.startswith("#   "))
-    rules = screen_rules.parsed(example.encode(), "f")
+    rules = rules_file.parsed(example.encode(), "f")
     line = "─" * 80
-    found = screen_states.shown(f"● done\n{line}\n❯\u00a0\n{line}\n  Session expired · resets 3pm\n", rules)
+    found = states.shown(f"● done\n{line}\n❯\u00a0\n{line}\n  Session expired · resets 3pm\n", rules)
 
     assert not rules.broken
-    assert [key for key in screen_rules.KEYS if f"#   {key}" not in head] == []
+    assert [key for key in rules_file.KEYS if f"#   {key}" not in head] == []
     assert (found.rule, found.idle, found.asks) == ("my-login", True, "Session expired · resets 3pm")
 
 
 @pytest.mark.parametrize("text", ["x = " + "1" * 5000, ONE + "idle = " + "9" * 5000, "a = " + "[" * 100_000])
 def test_what_python_cannot_read_is_the_files_fault(text: str) -> None:
-    found = screen_rules.parsed(text.encode(), "f")
+    found = rules_file.parsed(text.encode(), "f")
 
     assert found.rules == ()
     assert len(found.broken) == 1
@@ -136,10 +136,10 @@ def test_what_python_cannot_read_is_the_files_fault(text: str) -> None:
 def test_glyphs_are_ours_or_the_users() -> None:
     text = ONE + "match = '^<spinner> <mine>'\n\n[glyphs]\nmine = 'ö'\n"
 
-    assert screen_states.shown("✻ ö", screen_rules.parsed(text.encode(), "f")).rule == "one"
+    assert states.shown("✻ ö", rules_file.parsed(text.encode(), "f")).rule == "one"
 
 
 @given(st.lists(st.sampled_from(["a", "b", ".", "^", "|", "(?:", ")", "*", "+", "?", "{1,9}", "{3}", r"\s", "[^a]"])))
 def test_any_regex_is_taken_or_refused(parts: list[str]) -> None:
     with contextlib.suppress(re.error):
-        screen_rules.compile_regex("".join(parts))
+        rules_file.compile_regex("".join(parts))

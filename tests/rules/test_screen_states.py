@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.drivers.claude.client import Claude
-from ibstatus.rules import screen_rules, screen_states, screens
+from ibstatus.claude.client import Claude
+from ibstatus.claude.screens import prompt, rules_file, states
 from tests.conftest import PROJECT
 
 SHARED = PROJECT.parent / "shared"
@@ -42,20 +42,20 @@ def boxed(above: str, footer: str = "  ? for shortcuts · ← for agents", line:
 @pytest.mark.parametrize("path", UPSTREAM, ids=lambda path: path.stem)
 def test_a_capture_of_upstream(path: Path) -> None:
     expected = path.name.partition("-")[0]
-    found = screen_states.shown(path.read_text())
+    found = states.shown(path.read_text())
 
     assert found.state == expected or (expected, found.state, found.idle) == ("unknown", "waiting", True)
 
 
 @pytest.mark.parametrize(("name", "expected"), LABELS)
 def test_a_screen_of_the_real_client(name: str, expected: str) -> None:
-    assert screen_states.shown((REAL / name).read_text()).state in expected.split("|")
+    assert states.shown((REAL / name).read_text()).state in expected.split("|")
 
 
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
 def test_a_recording_of_ours(path: Path) -> None:
     state, reason, _ = path.name.split("-", 2)
-    found = screen_states.shown(path.read_text())
+    found = states.shown(path.read_text())
 
     assert found.state == state
     assert found.reason.partition(":")[0] == ("" if reason == "none" else reason)
@@ -65,10 +65,10 @@ def test_a_recording_of_ours(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((PROJECT / "fixtures" / "screens").iterdir()), ids=lambda path: path.stem)
 def test_the_two_questions_agree(path: Path) -> None:
     kind = next(kind for kind in OF_OLD_FIXTURES if path.name.startswith(kind + "-"))
-    found = screen_states.shown(path.read_text())
+    found = states.shown(path.read_text())
 
     assert found.state in OF_OLD_FIXTURES[kind]
-    assert not found.idle or screens.read(path.read_text()).kind == "prompt"
+    assert not found.idle or prompt.read(path.read_text()).kind == "prompt"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_two_questions_agree(path: Path) -> None:
 def test_what_is_asked(start: str, asks: str) -> None:
     path = next(path for path in OURS if path.name.startswith(start))
 
-    assert screen_states.shown(path.read_text()).asks.startswith(asks)
+    assert states.shown(path.read_text()).asks.startswith(asks)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_what_is_asked(start: str, asks: str) -> None:
     ],
 )
 def test_a_screen_by_hand(text: str, state: str, reason: str) -> None:
-    found = screen_states.shown(text)
+    found = states.shown(text)
 
     assert found.state == state
     assert found.reason.startswith(reason)
@@ -163,7 +163,7 @@ def test_a_screen_by_hand(text: str, state: str, reason: str) -> None:
 def test_binary_text_is_asked_about_harmlessly() -> None:
     said = " Bash command\n\n   echo \x1b[31m\x07\u202e" + "x" * 500
     text = f"{'─' * 80}\n{said}\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n"
-    found = screen_states.shown(text)
+    found = states.shown(text)
 
     assert (found.state, found.reason) == ("waiting", "permission")
     assert found.asks.isprintable()
@@ -176,18 +176,18 @@ def test_any_mix_of_lines_is_read(lines: list[str], cut: int) -> None:
     text = "\n".join(lines)
 
     for part in (text, text[:cut], text[cut:]):
-        found = screen_states.shown(part)
-        assert found.state in screen_rules.STATES
+        found = states.shown(part)
+        assert found.state in rules_file.STATES
         assert len(found.asks) <= 200
         assert found.asks.isprintable()
-        assert not found.idle or screens.read(part).kind == "prompt"
+        assert not found.idle or prompt.read(part).kind == "prompt"
 
 
 @given(st.text(st.characters(exclude_characters="\n\r\x1b\x0e\x0f"), max_size=300), st.sampled_from(["20", "80"]))
 @settings(deadline=None)
 def test_nothing_in_an_answer_makes_an_idle_session_another(said: str, width: str) -> None:
     text = boxed(f"❯ go\n\n● {said} WAITING\n  I HAVE COMPLETED THE GOAL\n\n✻ Baked for 3s", width=int(width))
-    found = screen_states.shown(text)
+    found = states.shown(text)
 
     assert (found.state, found.idle) == ("waiting", True)
 
@@ -206,22 +206,22 @@ class Counting:
 @pytest.mark.parametrize("unit", ["─", " ", "✻ ", "WAITING\n", "❯ a\n", "\x1b[", "⎿\n", "a"])
 def test_rules_see_little_of_a_text_without_end(unit: str) -> None:
     seen: list[int] = []
-    rules = screen_rules.Rules(
+    rules = rules_file.Rules(
         tuple(
             rule._replace(match=tuple(cast("re.Pattern[str]", Counting(one, seen)) for one in rule.match))
-            for rule in screen_rules.built_in().rules
+            for rule in rules_file.built_in().rules
         )
     )
 
-    screen_states.shown(unit * (1_000_000 // len(unit)), rules)
+    states.shown(unit * (1_000_000 // len(unit)), rules)
 
-    assert max(seen, default=0) <= screens.MOST
-    assert sum(seen) <= 3 * screens.MOST
+    assert max(seen, default=0) <= prompt.MOST
+    assert sum(seen) <= 3 * prompt.MOST
 
 
 def test_the_client_is_asked_with_the_rules_of_the_user() -> None:
-    own = screen_rules.parsed(b"[[rule]]\nname='x'\nstate='unknown'\nwhere='footer'\non='box'\nmatch='shortcuts'", "f")
-    client = Claude().with_rules(screen_rules.joined([own]))
+    own = rules_file.parsed(b"[[rule]]\nname='x'\nstate='unknown'\nwhere='footer'\non='box'\nmatch='shortcuts'", "f")
+    client = Claude().with_rules(rules_file.joined([own]))
 
     assert client.shown(boxed("● done")).rule == "x"
     assert Claude().shown(boxed("● done")).rule == "prompt"

@@ -6,17 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import rousing, screen_dialogs, screens
-from ibstatus.rules.screen_dialogs import Dialog
+from ibstatus.claude.screens import dialogs, prompt
+from ibstatus.claude.screens.dialogs import Dialog
+from ibstatus.mail.rules import wake_line
 from tests.conftest import PROJECT
 
 SCREENS = sorted((PROJECT / "fixtures" / "screens").iterdir())
 IDLE = (PROJECT / "fixtures" / "screens" / "prompt-2_1_326-idle-plan-mode.txt").read_text()
 LINE = "❯\u00a0"
-WORDS = ("prompt", "draft", "busy", "ended", "unknown", *screen_dialogs.NAMES)
+WORDS = ("prompt", "draft", "busy", "ended", "unknown", *dialogs.NAMES)
 
 
-def word_of(screen: screens.Screen) -> str:
+def word_of(screen: prompt.Screen) -> str:
     if screen.dialog is not None:
         return screen.dialog.which
     return "draft" if screen.kind == "prompt" and screen.draft else screen.kind
@@ -25,7 +26,7 @@ def word_of(screen: screens.Screen) -> str:
 @pytest.mark.parametrize("path", SCREENS, ids=lambda path: path.name)
 def test_a_recording(path: Path) -> None:
     expected = next(word for word in WORDS if path.name.startswith(word + "-"))
-    screen = screens.read(path.read_text())
+    screen = prompt.read(path.read_text())
 
     assert word_of(screen) == expected
     assert screen.takes_text == (expected == "prompt")
@@ -43,15 +44,15 @@ def test_a_recording(path: Path) -> None:
     ],
 )
 def test_the_keys_to_an_answer(name: str, answer: str, keys: tuple[str, ...]) -> None:
-    dialog = screens.read((PROJECT / "fixtures" / "screens" / f"{name}.txt").read_text()).dialog
+    dialog = prompt.read((PROJECT / "fixtures" / "screens" / f"{name}.txt").read_text()).dialog
 
     assert dialog is not None
-    assert screen_dialogs.step_to(dialog, answer) == keys
+    assert dialogs.step_to(dialog, answer) == keys
 
 
 def test_the_keys_go_up_as_well() -> None:
-    assert screen_dialogs.step_to(Dialog("trust", ("Yes", "No"), 1), "yes") == ("Up", "Enter")
-    assert screen_dialogs.step_to(Dialog("limit", (), -1), "Yes") == ()
+    assert dialogs.step_to(Dialog("trust", ("Yes", "No"), 1), "yes") == ("Up", "Enter")
+    assert dialogs.step_to(Dialog("limit", (), -1), "Yes") == ()
 
 
 def box(above: str, line: str, width: int = 80, footer: str = "  ? for shortcuts") -> str:
@@ -60,8 +61,8 @@ def box(above: str, line: str, width: int = 80, footer: str = "  ? for shortcuts
 
 @pytest.mark.parametrize("width", [20, 60, 80, 160, 200])
 def test_a_prompt_line_of_any_width(width: int) -> None:
-    assert screens.read(box("● done", LINE, width)) == screens.Screen("prompt")
-    assert screens.read(box("● done", LINE + "mine", width)) == screens.Screen("prompt", "mine")
+    assert prompt.read(box("● done", LINE, width)) == prompt.Screen("prompt")
+    assert prompt.read(box("● done", LINE + "mine", width)) == prompt.Screen("prompt", "mine")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_a_prompt_line_of_any_width(width: int) -> None:
     ],
 )
 def test_what_stands_on_the_prompt_line(line: str, draft: str) -> None:
-    assert screens.read(IDLE.replace(LINE, line)) == screens.Screen("prompt", draft)
+    assert prompt.read(IDLE.replace(LINE, line)) == prompt.Screen("prompt", draft)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_what_stands_on_the_prompt_line(line: str, draft: str) -> None:
     ],
 )
 def test_where_nobody_may_type(text: str) -> None:
-    assert not screens.read(text).takes_text
+    assert not prompt.read(text).takes_text
 
 
 STATUS_LINES = [
@@ -130,16 +131,16 @@ def test_a_status_line_of_the_user_is_no_part_of_the_client(below: str) -> None:
     idle = box("● done", LINE, footer=f"{below}\n  ⏸ manual mode on · ? for shortcuts")
     busy = box("● done", LINE, footer=f"{below}\n  ⏸ manual mode on · esc to interrupt")
 
-    assert screens.read(idle) == screens.Screen("prompt")
-    assert screens.read(busy) == screens.Screen("busy")
+    assert prompt.read(idle) == prompt.Screen("prompt")
+    assert prompt.read(busy) == prompt.Screen("busy")
 
 
 @pytest.mark.parametrize("below", STATUS_LINES)
 def test_nor_does_it_hide_a_dialog_or_a_draft(below: str) -> None:
     asks = f"{'─' * 80}\n Do you want to go on?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 
-    assert screens.read(box("● done", LINE, footer=below) + asks).kind == "dialog"
-    assert screens.read(box("● done", LINE + "look:\n  ────────────\n  done", footer=below)).draft.endswith("done")
+    assert prompt.read(box("● done", LINE, footer=below) + asks).kind == "dialog"
+    assert prompt.read(box("● done", LINE + "look:\n  ────────────\n  done", footer=below)).draft.endswith("done")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_nor_does_it_hide_a_dialog_or_a_draft(below: str) -> None:
     ],
 )
 def test_a_terminal_so_small_that_a_turn_would_not_show(above: str, footer: str, kind: str) -> None:
-    assert screens.read(box(above, LINE, 20, footer)).kind == kind
+    assert prompt.read(box(above, LINE, 20, footer)).kind == kind
 
 
 @pytest.mark.parametrize(("above", "kind"), [(1, "unknown"), (3, "unknown"), (4, "prompt")])
@@ -162,20 +163,20 @@ def test_a_terminal_that_ends_with_the_prompt_line(above: int, kind: str) -> Non
     """The real client cuts off its footer there."""
     text = "\n".join([*["  said"] * above, "─" * 30, LINE, "─" * 30])
 
-    assert screens.read(text + "\n").kind == kind
-    assert screens.read(text + "\n\n").kind == "prompt"
+    assert prompt.read(text + "\n").kind == kind
+    assert prompt.read(text + "\n\n").kind == "prompt"
 
 
 def test_the_picture_of_a_dialog_in_the_conversation_is_none() -> None:
     shown = "● It said:\n  Do you want to proceed?\n  ❯ 1. Yes\n    2. No\n  Esc to cancel"
 
-    assert screens.read(box(shown, LINE)) == screens.Screen("prompt")
+    assert prompt.read(box(shown, LINE)) == prompt.Screen("prompt")
 
 
 def test_text_in_a_dialog_does_not_make_it_another_one() -> None:
     asked = " Bash command\n\n   echo 'Accessing workspace: Yes, I trust this folder'\n   ❯ 1. No\n"
     text = f"{'─' * 80}\n{asked}\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
-    dialog = screens.read(text).dialog
+    dialog = prompt.read(text).dialog
 
     assert dialog == Dialog("permission", ("Yes", "No"), 0)
 
@@ -207,7 +208,7 @@ def test_words_in_a_diff_make_no_other_dialog(words: str) -> None:
     end = next(at for at, line in enumerate(lines) if "Do you want to" in line) - 1
 
     for text in ("\n".join([*lines[:end], f" 3 +{words}", *lines[end:]]), EDIT.replace(" x.txt", f" {words}")):
-        dialog = screens.read(text).dialog
+        dialog = prompt.read(text).dialog
         assert dialog is not None
         assert dialog.which == "permission"
 
@@ -228,7 +229,7 @@ def test_words_in_a_diff_make_no_other_dialog(words: str) -> None:
 )
 def test_a_question_stays_one_whatever_it_asks(old: str, new: str) -> None:
     assert old in ASKS
-    dialog = screens.read(ASKS.replace(old, new)).dialog
+    dialog = prompt.read(ASKS.replace(old, new)).dialog
 
     assert dialog is not None
     assert dialog.which == "question"
@@ -251,13 +252,13 @@ def test_a_question_stays_one_whatever_it_asks(old: str, new: str) -> None:
 def test_what_ib_may_answer_is_known_by_all_of_its_options(said: str, options: tuple[str, ...], which: str) -> None:
     rows = "\n".join(f" {'❯' if at == 1 else ' '} {at}. {option}" for at, option in enumerate(options, 1))
     text = f"{'─' * 60}\n Allow\n\n {said}\n\n{rows}\n\n Enter to confirm · Esc to cancel\n"
-    dialog = screens.read(text).dialog
+    dialog = prompt.read(text).dialog
 
     assert dialog == Dialog(which, options, 0)
 
 
 def test_a_number_without_end_is_read() -> None:
-    screens.read(f"{'─' * 60}\n ❯ {'1' * 5000}. Yes\n Enter to confirm\n")
+    prompt.read(f"{'─' * 60}\n ❯ {'1' * 5000}. Yes\n Enter to confirm\n")
 
 
 def test_an_older_trust_dialog() -> None:
@@ -266,20 +267,20 @@ def test_an_older_trust_dialog() -> None:
         " ❯ 1. Yes, proceed\n   2. No, exit\n\n Enter to confirm · Esc to cancel\n"
     )
 
-    assert screens.read(text).dialog == Dialog("trust", ("Yes, proceed", "No, exit"), 0)
+    assert prompt.read(text).dialog == Dialog("trust", ("Yes, proceed", "No, exit"), 0)
 
 
 @given(st.text(max_size=400), st.text(max_size=200))
 def test_any_text_at_all_is_read(above: str, line: str) -> None:
-    screens.read(above)
-    screens.read(box(above, LINE + line))
+    prompt.read(above)
+    prompt.read(box(above, LINE + line))
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), min_size=1, max_size=300))
 def test_a_draft_is_never_taken_for_an_empty_line(draft: str) -> None:
-    screen = screens.read(IDLE.replace(LINE, LINE + draft))
+    screen = prompt.read(IDLE.replace(LINE, LINE + draft))
 
-    assert not screen.takes_text or not draft.strip() or screens.PLACEHOLDER.fullmatch(draft.strip())
+    assert not screen.takes_text or not draft.strip() or prompt.PLACEHOLDER.fullmatch(draft.strip())
 
 
 @given(
@@ -287,25 +288,25 @@ def test_a_draft_is_never_taken_for_an_empty_line(draft: str) -> None:
     st.sampled_from([path for path in SCREENS if path.name.startswith(("perm", "plan", "trust"))]),
 )
 def test_no_text_above_a_dialog_hides_it(above: str, path: Path) -> None:
-    assert screens.read(above.replace("\r", "") + "\n" + path.read_text()).kind == "dialog"
+    assert prompt.read(above.replace("\r", "") + "\n" + path.read_text()).kind == "dialog"
 
 
 @pytest.mark.parametrize("count", [1, 2, 12])
 @pytest.mark.parametrize("senders", [["lead"], ["user"], ["a", "b"], ["x" * 40], ["x\n; rm"], []])
 def test_the_line_that_wakes(count: int, senders: list[str]) -> None:
-    line = rousing.line(count, senders)
+    line = wake_line.line(count, senders)
 
     assert line.isascii()
     assert line.isprintable()
-    assert rousing.is_ours(line)
-    assert rousing.stands(line[:30] + "\n" + line[30:], line)
-    assert rousing.is_ours(line.replace(" ", "\n", 2))
-    assert not rousing.is_ours(line + " and mine")
-    assert not rousing.stands(line + "x", line)
+    assert wake_line.is_ours(line)
+    assert wake_line.stands(line[:30] + "\n" + line[30:], line)
+    assert wake_line.is_ours(line.replace(" ", "\n", 2))
+    assert not wake_line.is_ours(line + " and mine")
+    assert not wake_line.stands(line + "x", line)
 
 
 def test_a_placeholder_is_known_by_its_words_in_a_plain_capture() -> None:
-    assert screens.read(IDLE.replace(LINE, LINE + "Press up to edit queued messages")).takes_text
-    assert rousing.pause(0) == 10
-    assert rousing.pause(3) == 80
-    assert rousing.pause(60) == 600
+    assert prompt.read(IDLE.replace(LINE, LINE + "Press up to edit queued messages")).takes_text
+    assert wake_line.pause(0) == 10
+    assert wake_line.pause(3) == 80
+    assert wake_line.pause(60) == 600

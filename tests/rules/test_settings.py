@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import json_edits, lines, settings, settings_text
-from ibstatus.rules.settings import KEYS, LIST, NUMBER, PROJECT, SWITCH, TEXT, USER, Layer
+from ibstatus.project import settings
+from ibstatus.project.rules import settings_text
+from ibstatus.project.settings import KEYS, LIST, NUMBER, PROJECT, SWITCH, TEXT, USER, Layer
+from ibstatus.system import jsonl
+from ibstatus.system.text import json_edit
 
 
 def known(project: dict[str, Any] | None = None, user: dict[str, Any] | None = None) -> settings.Settings:
@@ -89,7 +92,7 @@ class TestWhichFileDecides:
     @pytest.mark.parametrize("raw", [None, "", False, []], ids=json.dumps)
     @pytest.mark.parametrize("name", ["model", "createPullRequests", "permissions.worker.allow"])
     def test_a_key_that_exists_is_set(self, name: str, raw: Any) -> None:
-        there, value = settings.found(json_edits.nested(KEYS[name].path, raw), KEYS[name].path)
+        there, value = settings.found(json_edit.nested(KEYS[name].path, raw), KEYS[name].path)
 
         assert (there, value) == (True, raw)
 
@@ -280,7 +283,7 @@ def put(tree: Any, path: tuple[str, ...], value: Any) -> Any:
         return value
     inner = {} if tree is None else tree
     if not isinstance(inner, dict):
-        raise json_edits.Blocked(())
+        raise json_edit.Blocked(())
     return {**inner, path[0]: put(inner.get(path[0]), path[1:], value)}
 
 
@@ -294,12 +297,12 @@ class TestEdits:
         text = laid_out(tree, layout)
         try:
             wanted = put(tree, path, value)
-        except json_edits.Blocked:
-            with pytest.raises(json_edits.Blocked):
-                json_edits.with_value(text, path, value)
+        except json_edit.Blocked:
+            with pytest.raises(json_edit.Blocked):
+                json_edit.with_value(text, path, value)
             return
 
-        new = json_edits.with_value(text, path, value)
+        new = json_edit.with_value(text, path, value)
 
         assert list(json.loads(new)) == list(wanted)
         assert json.loads(new) == wanted
@@ -314,13 +317,13 @@ class TestEdits:
         if not isinstance(above, dict) or not above or path[-1] in above:
             return
 
-        assert json_edits.without(json_edits.with_value(text, path, value), path) == text
+        assert json_edit.without(json_edit.with_value(text, path, value), path) == text
 
     @given(trees, layouts, paths)
     def test_taking_out_leaves_the_rest(self, tree: Any, layout: Any, path: tuple[str, ...]) -> None:
         text = laid_out(tree, layout)
 
-        new = json_edits.without(text, path)
+        new = json_edit.without(text, path)
 
         there, _ = settings.found(tree, path)
         if not there:
@@ -334,8 +337,8 @@ class TestEdits:
     def test_items_come_and_go(self, items: list[Any], layout: Any, item: str) -> None:
         text = laid_out({"x": 1, "l": items, "y": {}}, layout)
 
-        more = json_edits.with_item(text, ("l",), item)
-        less = json_edits.without_item(more, ("l",), item)
+        more = json_edit.with_item(text, ("l",), item)
+        less = json_edit.without_item(more, ("l",), item)
 
         assert json.loads(more) == {"x": 1, "l": [*items, item], "y": {}}
         assert json.loads(less)["l"] == [other for other in items if other != item]
@@ -345,13 +348,13 @@ class TestEdits:
     def test_numbers_and_escapes_that_are_not_touched_stay_as_spelled(self) -> None:
         text = '{"a": 1.0e+2, "b": "\\u00e9\\/", "c":   [ 1,2 ,3 ], "fps": 5}'
 
-        assert json_edits.with_value(text, ("fps",), 6) == text.replace("5", "6")
+        assert json_edit.with_value(text, ("fps",), 6) == text.replace("5", "6")
 
     def test_of_two_members_with_one_name_the_last_counts(self) -> None:
         text = '{"a": 1, "b": 2, "a": 3}'
 
-        assert json_edits.with_value(text, ("a",), 4) == '{"a": 1, "b": 2, "a": 4}'
-        assert json_edits.without(text, ("a",)) == '{"b": 2}'
+        assert json_edit.with_value(text, ("a",), 4) == '{"a": 1, "b": 2, "a": 4}'
+        assert json_edit.without(text, ("a",)) == '{"b": 2}'
 
     @pytest.mark.parametrize(
         ("text", "path", "new"),
@@ -370,7 +373,7 @@ class TestEdits:
         ],
     )
     def test_a_new_member_looks_like_its_neighbours(self, text: str, path: tuple[str, ...], new: str) -> None:
-        assert json_edits.with_value(text, path, 1) == new
+        assert json_edit.with_value(text, path, 1) == new
 
     @pytest.mark.parametrize(
         ("text", "new"),
@@ -385,20 +388,20 @@ class TestEdits:
         ],
     )
     def test_a_new_item_looks_like_its_neighbours(self, text: str, new: str) -> None:
-        assert json_edits.with_item(text, ("l",), "z") == new
+        assert json_edit.with_item(text, ("l",), "z") == new
 
     @pytest.mark.parametrize(
         ("text", "path"), [('{"l": "a"}', ("l",)), ('{"l": {}}', ("l",)), ('{"l": 1}', ("l", "m"))]
     )
     def test_nothing_else_is_overwritten(self, text: str, path: tuple[str, ...]) -> None:
-        with pytest.raises(json_edits.Blocked):
-            json_edits.with_item(text, path, "z")
+        with pytest.raises(json_edit.Blocked):
+            json_edit.with_item(text, path, "z")
 
     @given(key_and_value)
     def test_every_legal_value_comes_back(self, pair: tuple[settings.Key, Any]) -> None:
         key, value = pair
 
-        text = json_edits.with_value("{}\n", key.path, value)
+        text = json_edit.with_value("{}\n", key.path, value)
 
         assert known(json.loads(text)).rows[key.name] == (value, "project")
         assert odd(json.loads(text)) == []
@@ -409,4 +412,4 @@ class TestEdits:
 
         assert settings.meant(key, settings_text.bare(value)) == value
         assert not isinstance(value, float) or math.isfinite(value)
-        assert lines.decode(lines.encode(value)) == value
+        assert jsonl.decode(jsonl.encode(value)) == value

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ibstatus.rules.guarding import shell
-from ibstatus.rules.guarding.shell import Simple
-from ibstatus.rules.guarding.shell_words import Unreadable
-from ibstatus.rules.guarding.values import UNKNOWN, Scope
+from ibstatus.guard import shell_parse
+from ibstatus.guard.shell_parse import Simple
+from ibstatus.guard.shell_values import UNKNOWN, Scope
+from ibstatus.guard.shell_words import Unreadable
 from tests.conftest import PROJECT
 
 CORPUS = sorted((PROJECT / "fixtures" / "shell-commands").glob("*.jsonl"))
@@ -25,12 +25,12 @@ def commands(path: Path) -> list[str]:
 def words(text: str) -> list[list[str]]:
     """The words of every simple command, as far as they are known."""
     scope = Scope("/home/ann", "/tmp/ib-w1", "/w")
-    script = shell.read(text)
+    script = shell_parse.read(text)
     scope.add(script.seq)
     return [field for one in simples(script.seq) for field in scope.fields(one.words, HERE)]
 
 
-def simples(seq: "shell.Seq") -> list[Simple]:
+def simples(seq: "shell_parse.Seq") -> list[Simple]:
     found: list[Simple] = []
     for _, parts in seq:
         for _, _, pipe in parts:
@@ -49,7 +49,7 @@ def test_what_bash_reads_is_read_and_what_it_refuses_is_not(path: Path) -> None:
     for command in commands(path):
         accepted = subprocess.run(["bash", "-n"], input=command.encode(), capture_output=True, check=False)
         try:
-            shell.read(command)
+            shell_parse.read(command)
             read = True
         except Unreadable:
             read = False
@@ -126,7 +126,7 @@ def test_words_are_those_of_bash(text: str) -> None:
 @given(st.text(alphabet="ab \t\n'\"\\$(){}[]`;&|<>#!~*?=-/x0.:%@,^+", max_size=60))
 def test_any_text_is_read_or_refused_and_never_by_accident(text: str) -> None:
     try:
-        script = shell.read(text)
+        script = shell_parse.read(text)
         scope = Scope("/home/ann", "/tmp/ib-w1", "/w")
         scope.add(script.seq)
         for one in simples(script.seq):
@@ -146,7 +146,7 @@ def test_any_text_is_read_or_refused_and_never_by_accident(text: str) -> None:
 def test_nothing_is_read_that_bash_refuses(parts: list[str]) -> None:
     text = "\n".join(parts)
     try:
-        shell.read(text)
+        shell_parse.read(text)
     except Unreadable:
         return
     if not text.strip():
@@ -219,7 +219,7 @@ def test_commands_are_taken_apart(text: str, expected: list[list[str]]) -> None:
 )
 def test_what_cannot_be_read_is_said(text: str) -> None:
     with pytest.raises(Unreadable):
-        shell.read(text)
+        shell_parse.read(text)
 
 
 @pytest.mark.parametrize(

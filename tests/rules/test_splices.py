@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules.splices import Splice, applied, inverse
+from ibstatus.system.text.splices import Splice, applied, inverse
 
 
 @given(st.binary(), st.binary(), st.binary(), st.binary())

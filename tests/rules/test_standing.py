@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import standing
-from ibstatus.rules.fleet import STATES
-from ibstatus.rules.standing import Standing
+from ibstatus.claude import hook_events
+from ibstatus.claude.hook_events import Standing
+from ibstatus.state.rules.fleet import STATES
 from tests.conftest import PROJECT
 
 PAYLOADS = sorted((PROJECT / "fixtures" / "hook-payloads").glob("*/*.json"))
@@ -43,7 +43,7 @@ SAYS = {
 
 
 def after(body: dict[str, Any], last: Standing) -> Standing | None:
-    return standing.after(body["hook_event_name"], body, last)
+    return hook_events.after(body["hook_event_name"], body, last)
 
 
 def event(name: str, **more: Any) -> dict[str, Any]:
@@ -165,11 +165,11 @@ NAMES = st.sampled_from(sorted({name.partition(".")[0] for name in SAYS} | {"Pos
     st.sampled_from([Standing(), RUNNING, COMPACTING]),
 )
 def test_anything_gives_a_state_that_the_fleet_knows(name: str, body: dict[str, Any], last: Standing) -> None:
-    new = standing.after(name, body, last)
+    new = hook_events.after(name, body, last)
 
     if new is not None:
         assert new.state in STATES
-        assert len(new.reason) <= standing.LONGEST_REASON + len("error: ")
+        assert len(new.reason) <= hook_events.LONGEST_REASON + len("error: ")
         assert new.reason.isprintable()
 
 
@@ -191,6 +191,6 @@ def test_a_failure_may_say_nothing(words: object) -> None:
 
 def test_a_prompt_after_esc_is_noted_though_no_hook_told_of_the_esc() -> None:
     last = Standing("running", "", 5.0)
-    found = standing.after("UserPromptSubmit", {}, last)
+    found = hook_events.after("UserPromptSubmit", {}, last)
     assert found is not None
-    assert (found.state, standing.after("PostToolBatch", {}, last)) == ("running", None)
+    assert (found.state, hook_events.after("PostToolBatch", {}, last)) == ("running", None)

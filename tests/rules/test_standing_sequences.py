@@ -8,13 +8,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from ibstatus.rules import standing
-from ibstatus.rules.standing import Standing
+from ibstatus.claude import hook_events
+from ibstatus.claude.hook_events import Standing
 from tests.conftest import PROJECT
 
 NOW = 1_800_000_000.0
 PAYLOADS = {path.stem: json.loads(path.read_text()) for path in (PROJECT / "fixtures/hook-payloads").glob("*/*.json")}
-SAYING = {name: body for name, body in PAYLOADS.items() if standing.after(body["hook_event_name"], body, Standing())}
+SAYING = {name: body for name, body in PAYLOADS.items() if hook_events.after(body["hook_event_name"], body, Standing())}
 COMPACTIONS = {name for name in PAYLOADS if name.startswith(("PreCompact", "PostCompact"))}
 NOTES = {name for name in PAYLOADS if name.startswith("Notification")}
 # What says the same whatever came before it.
@@ -30,10 +30,10 @@ class Session:
 
     def take(self, body: dict[str, Any], mono: float) -> None:
         name = body["hook_event_name"]
-        if standing.is_late(mono, NOW, self.last):
-            self.last = kept(standing.late(name, body, self.last) or self.last, self.last.mono)
+        if hook_events.is_late(mono, NOW, self.last):
+            self.last = kept(hook_events.late(name, body, self.last) or self.last, self.last.mono)
         else:
-            self.last = kept(standing.after(name, body, self.last) or self.last, mono)
+            self.last = kept(hook_events.after(name, body, self.last) or self.last, mono)
 
 
 def kept(new: Standing, mono: float) -> Standing:
@@ -83,7 +83,7 @@ class Sequences(RuleBasedStateMachine):
     @invariant()
     def the_last_event_is_right(self) -> None:
         last = max((one for one in self.told), key=lambda one: one[0], default=None)
-        word = last and standing.said(last[1]["hook_event_name"], last[1], Standing())
+        word = last and hook_events.said(last[1]["hook_event_name"], last[1], Standing())
         if word:
             assert (self.session.last.state, self.session.last.reason) == (word.state, word.reason)
 

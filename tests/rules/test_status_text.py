@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ibstatus.model.records import Agent, Snapshot, Wake
-from ibstatus.rules import status_text
+from ibstatus.model.fleet import Agent, Snapshot, Wake
+from ibstatus.state.rules import status_text
 
 NOW = 1_700_000_000.0
 LEAD = Agent("lead", "waiting", "5m", "Implement dark mode", 2, 1, None, "question", NOW - 9, NOW - 300, "opus", False)

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from ibstatus.rules import hook_settings, title_glyphs, titles
-from ibstatus.rules.titles import ALERT, BASE, COMPLETED, IDLE, OFF, REAL_TIME, STOP_ONLY, WORKING, Known
+from ibstatus.claude.hooks import events
+from ibstatus.titles import glyphs as title_glyphs
+from ibstatus.titles import machine
+from ibstatus.titles.machine import ALERT, BASE, COMPLETED, IDLE, OFF, REAL_TIME, STOP_ONLY, WORKING, Known
 from tests.conftest import PROJECT
 from tests.hooks.payloads import ALL, FOLDER, recorded
 from tests.rules.titles import (
@@ -68,7 +70,7 @@ def test_the_hooks_of_each_mode_hear_all_that_moves_it() -> None:
     for mode in MODES:
         steps = [step for row in ROWS for step in row.steps if step.event and step.mode == mode]
         moving = {recorded(step.event, **step.more)["hook_event_name"] for step in steps}
-        assert moving - by_batch <= set(hook_settings.TITLE_EVENTS[mode]), mode
+        assert moving - by_batch <= set(events.TITLE_EVENTS[mode]), mode
 
 
 def test_no_other_transition_is_possible() -> None:
@@ -95,14 +97,14 @@ def walked() -> set[tuple[str, str]]:
     while todo:
         start = todo.pop()
         for body, (mode, focused), later in itertools.product(unique.values(), ways, (0, 1801)):
-            new = titles.after(body["hook_event_name"], body, start, mode, focused, NOW + later)
+            new = machine.after(body["hook_event_name"], body, start, mode, focused, NOW + later)
             pairs.add((start.state, new.state))
-            young = NOW if new.completed and not titles.is_old(new.completed, NOW + later) else 0.0
-            aged = titles.but(
+            young = NOW if new.completed and not machine.is_old(new.completed, NOW + later) else 0.0
+            aged = machine.but(
                 new, since=NOW, completed=young if new.state != COMPLETED else NOW, ended=(), tool="", prompt=""
             )
-            if str(titles.packed(aged)) not in seen:
-                seen[str(titles.packed(aged))] = aged
+            if str(machine.packed(aged)) not in seen:
+                seen[str(machine.packed(aged))] = aged
                 todo.append(aged)
     return pairs
 
@@ -125,7 +127,7 @@ def played(
     for name, more in events:
         now += 1
         body = recorded(name, version, **{"prompt_id": TURN, **more})
-        last = titles.after(body["hook_event_name"], body, last, mode, False, now)
+        last = machine.after(body["hook_event_name"], body, last, mode, False, now)
     return last
 
 
@@ -143,7 +145,7 @@ def shown(last: Known) -> str:
 
 
 def said(last: Known) -> dict[str, str]:
-    return dict(zip(titles.VALUES, titles.values(last, "emoji", "project"), strict=True))
+    return dict(zip(machine.VALUES, machine.values(last, "emoji", "project"), strict=True))
 
 
 @both_versions
@@ -180,7 +182,7 @@ def test_from_working_the_agent_still_runs_after_the_turn(version: str) -> None:
 
 def test_from_completed_wait_more_than_30_minutes() -> None:
     done = played(batch("Bash"), STOP)
-    last = titles.decayed(done, done.completed + 1801)
+    last = machine.decayed(done, done.completed + 1801)
 
     assert shown(last) == shown(done) == "🤖✅project"
     assert said(last)["completed"] == ""
@@ -201,7 +203,7 @@ def test_from_base_wait_30_minutes() -> None:
     base = played(STOP)
 
     assert shown(base) == "🤖project"
-    assert shown(titles.decayed(base, base.since + 1801)) == "🤖✅project"
+    assert shown(machine.decayed(base, base.since + 1801)) == "🤖✅project"
 
 
 # The rule at Stop
@@ -222,10 +224,10 @@ RULE = {
 def test_stop_in_every_state(state: str, case: str, mode: str) -> None:
     more, background, expected = RULE[case]
     since = more.get("completed", NOW - 2) if state == COMPLETED else NOW - 2
-    start = titles.but(Known(state, since), prompt=TURN, **more)
+    start = machine.but(Known(state, since), prompt=TURN, **more)
     body = recorded("Stop.with-background" if background else "Stop", prompt_id=TURN)
 
-    new = titles.after("Stop", body, start, mode, False, NOW + 1)
+    new = machine.after("Stop", body, start, mode, False, NOW + 1)
 
     stamp = {"visible": NOW + 1, "young": YOUNG}.get(case, more.get("completed", 0.0) if background else 0.0)
     assert (new.state, new.completed) == (expected, stamp)
@@ -243,7 +245,7 @@ def test_half_an_hour_is_not_over_before_it_is(state: str, away: float, idle: bo
     """A clock that was set back by more does not keep a state for ever."""
     stamp = {"since": NOW, "completed": NOW if state == COMPLETED else 0.0}
 
-    last = titles.decayed(known(state, **stamp), NOW + away)
+    last = machine.decayed(known(state, **stamp), NOW + away)
 
     assert (last.state, last.completed) == ((IDLE, 0.0) if idle else (state, stamp["completed"]))
 
@@ -252,11 +254,11 @@ def test_half_an_hour_is_not_over_before_it_is(state: str, away: float, idle: bo
 def test_no_other_state_grows_old(state: str) -> None:
     last = known(state, completed=NOW)
 
-    assert titles.decayed(last, NOW + 100_000) is last
+    assert machine.decayed(last, NOW + 100_000) is last
 
 
 def test_any_event_sees_that_it_is_late() -> None:
-    new = titles.after("MessageDisplay", {}, known(COMPLETED), STOP_ONLY, False, NOW + 1801)
+    new = machine.after("MessageDisplay", {}, known(COMPLETED), STOP_ONLY, False, NOW + 1801)
 
     assert new.state == IDLE
 
@@ -532,10 +534,10 @@ def test_a_tool_shows_only_while_the_session_is_active() -> None:
 
 
 def test_the_loudest_state_has_the_highest_rank() -> None:
-    assert [titles.rank(state) for state in titles.LOUDNESS] == [7, 6, 5, 4, 3, 2, 1]
-    assert set(titles.LOUDNESS) == set(STATES)
-    assert titles.rank("?") == 1
-    assert " > ".join(titles.LOUDNESS) in DOCUMENT
+    assert [machine.rank(state) for state in machine.LOUDNESS] == [7, 6, 5, 4, 3, 2, 1]
+    assert set(machine.LOUDNESS) == set(STATES)
+    assert machine.rank("?") == 1
+    assert " > ".join(machine.LOUDNESS) in DOCUMENT
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -548,20 +550,20 @@ def test_an_agent_runs_exactly_in_working(state: str) -> None:
 
 @pytest.mark.parametrize("step", [step for row in ROWS for step in row.steps])
 def test_what_is_packed_comes_back(step: Step) -> None:
-    values = [list(value) if isinstance(value, tuple) else value for value in titles.packed(step.end())]
+    values = [list(value) if isinstance(value, tuple) else value for value in machine.packed(step.end())]
 
-    again = titles.unpacked(values)
+    again = machine.unpacked(values)
 
     assert again is not None
-    assert titles.packed(again) == titles.packed(step.end())
+    assert machine.packed(again) == machine.packed(step.end())
 
 
-@pytest.mark.parametrize("at", range(len(titles.FIELDS)))
+@pytest.mark.parametrize("at", range(len(machine.FIELDS)))
 @pytest.mark.parametrize("value", [None, 7, [7], {}, "?", [["x"]]])
 def test_what_is_no_known_does_not(at: int, value: Any) -> None:
-    good = titles.packed(known(WORKING))
+    good = machine.packed(known(WORKING))
     bad = [*good[:at], value, *good[at + 1 :]]
-    fits = isinstance(value, str) and isinstance(good[at], str) and titles.FIELDS[at] != "state"
+    fits = isinstance(value, str) and isinstance(good[at], str) and machine.FIELDS[at] != "state"
 
-    assert (titles.unpacked(bad) is not None) == fits
-    assert titles.unpacked(good[1:]) is titles.unpacked(None) is titles.unpacked({}) is None
+    assert (machine.unpacked(bad) is not None) == fits
+    assert machine.unpacked(good[1:]) is machine.unpacked(None) is machine.unpacked({}) is None

@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from ibstatus.rules import title_glyphs, titles
+from ibstatus.titles import glyphs, machine
 from tests.hooks.payloads import ALL, recorded
 from tests.rules.title_history import Event, History
 from tests.rules.titles import NOW, agents
@@ -23,13 +23,13 @@ LISTENER = {"id": "l1", "status": "running", "command": "cd x && ib listen"}
 
 
 class Sequences(RuleBasedStateMachine):
-    mode = titles.STOP_ONLY
+    mode = machine.STOP_ONLY
 
     def __init__(self) -> None:
         super().__init__()
         self.now = NOW
-        self.last = titles.Known()
-        self.history = History(self.mode == titles.REAL_TIME)
+        self.last = machine.Known()
+        self.history = History(self.mode == machine.REAL_TIME)
         self.told: list[dict[str, Any]] = []
 
     @rule(
@@ -84,10 +84,10 @@ class Sequences(RuleBasedStateMachine):
     def deliver(self, body: dict[str, Any], away: int, focused: bool) -> None:
         self.now += away
         self.told.append(body)
-        before = titles.packed(self.last)
-        new = titles.after(body["hook_event_name"], body, self.last, self.mode, focused, self.now)
-        assert titles.packed(self.last) == before  # none is ever changed
-        assert new is self.last or titles.packed(new) != before
+        before = machine.packed(self.last)
+        new = machine.after(body["hook_event_name"], body, self.last, self.mode, focused, self.now)
+        assert machine.packed(self.last) == before  # none is ever changed
+        assert new is self.last or machine.packed(new) != before
         self.last = new
         self.history.events.append(Event(body, self.now, focused))
         self.compare()
@@ -97,17 +97,17 @@ class Sequences(RuleBasedStateMachine):
         state, tool = self.history.shown(n)
         _, since, done = self.history.once("rest", n)
         assert (self.last.state, self.last.completed) == (state, done)
-        assert titles.values(self.last, "emoji", "p")[-2:] == [title_glyphs.glyph(state, tool, "emoji"), "p"]
-        if state in (titles.COMPLETED, titles.BASE):
+        assert machine.values(self.last, "emoji", "p")[-2:] == [glyphs.glyph(state, tool, "emoji"), "p"]
+        if state in (machine.COMPLETED, machine.BASE):
             assert self.last.since == since
         for away in (1799.0, 1801.0, -1801.0):
-            later = titles.decayed(self.last, self.now + away).state
-            covered = state in (titles.ALERT, *titles.ACTIVE)
+            later = machine.decayed(self.last, self.now + away).state
+            covered = state in (machine.ALERT, *machine.ACTIVE)
             assert later == (state if covered else self.history.aged(n, self.now + away)[0])
 
 
 class LiveSequences(Sequences):
-    mode = titles.REAL_TIME
+    mode = machine.REAL_TIME
 
 
 TestStopOnly = Sequences.TestCase

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import turn_ends
+from ibstatus.claude import turn_ends
 from tests.conftest import PROJECT
 
 FIXTURES = sorted((PROJECT / "fixtures" / "turn-ends").iterdir())

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import usage
+from ibstatus.claude import usage
 
 
 def answer(tokens: int, model: str = "claude-sonnet-4", **more: object) -> bytes:

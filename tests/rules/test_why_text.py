@@ -1,7 +1,7 @@
 """What `ib why` says in words."""
 
-from ibstatus.rules import why_text
-from ibstatus.rules.why_text import Place, Why
+from ibstatus.state.rules import why_text
+from ibstatus.state.rules.why_text import Place, Why
 
 EVENT = {"t": "2026-01-01T00:00:00Z", "kind": "agent.state", "who": "w", "state": "waiting", "said": "word " * 40}
 

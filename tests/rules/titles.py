@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ibstatus.rules import titles
-from ibstatus.rules.titles import (
+from ibstatus.titles import machine
+from ibstatus.titles.machine import (
     ACTIVE_FOCUSED,
     ACTIVE_UNFOCUSED,
     ALERT,
@@ -33,7 +33,7 @@ def known(state: str, **more: Any) -> Known:
     """As it is two seconds after the state was entered."""
     at = {"completed": NOW - 2} if state == COMPLETED else {"background": (AGENT,)} if state == WORKING else {}
     tool = {"tool": "Bash"} if state in ACTIVE else {}
-    return titles.but(Known(state, NOW - 2), **{**at, **tool, **more})
+    return machine.but(Known(state, NOW - 2), **{**at, **tool, **more})
 
 
 def agents(*ids: str) -> list[dict[str, Any]]:
@@ -52,10 +52,10 @@ class Step(NamedTuple):
 
     def end(self, version: str = "2.1.326") -> Known:
         if not self.event:
-            return titles.decayed(self.start, NOW + self.later)
+            return machine.decayed(self.start, NOW + self.later)
         body = recorded(self.event, version, **self.more)
         now = NOW + self.later
-        return titles.after(body["hook_event_name"], body, self.start, self.mode, self.focused, now)
+        return machine.after(body["hook_event_name"], body, self.start, self.mode, self.focused, now)
 
 
 class Row(NamedTuple):

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import home, places
+from ibstatus.project import home, paths
 
 
-def place_in(root: str) -> places.Place:
+def place_in(root: str) -> paths.Place:
     os.mkdir(root + "/.git")
-    place = places.Place(root, root + "/.git")
+    place = paths.Place(root, root + "/.git")
     home.enter(place)
     return place
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> places.Place:
+def place(tmp_path: Path) -> paths.Place:
     return place_in(str(tmp_path))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import append, disk
+from ibstatus.system import append, disk
 
 
 def test_a_torn_end_is_closed_first(tmp_path: Path) -> None:

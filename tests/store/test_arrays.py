@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.store import arrays, messages, moving, places, questions
+from ibstatus.mail import json_list, messages, questions
+from ibstatus.project import paths
+from ibstatus.system import folders
 from tests.conftest import Done
 
 NOW = 1_800_000_000.0
@@ -29,20 +31,20 @@ BROKEN = {
 }
 
 
-def send(place: places.Place, text: str) -> messages.Sent:
+def send(place: paths.Place, text: str) -> messages.Sent:
     return messages.send(place, "cli", "a", True, "question", text, NOW)
 
 
-def texts(place: places.Place) -> list[str]:
+def texts(place: paths.Place) -> list[str]:
     return [item["content"] for item in messages.open_ones(place).items]
 
 
-def set_aside(place: places.Place, of: str = "user-messages.json") -> list[bytes]:
+def set_aside(place: paths.Place, of: str = "user-messages.json") -> list[bytes]:
     return [path.read_bytes() for path in Path(place.home).glob(of + ".corrupt-*")]
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_messages_file(place: places.Place, kind: str) -> None:
+def test_a_broken_messages_file(place: paths.Place, kind: str) -> None:
     send(place, "one")
     Path(place.messages).write_bytes(BROKEN[kind])
     looked = messages.open_ones(place)
@@ -63,7 +65,7 @@ def test_a_broken_messages_file(place: places.Place, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in BROKEN if kind != "object"])
-def test_a_broken_questions_file(place: places.Place, kind: str) -> None:
+def test_a_broken_questions_file(place: paths.Place, kind: str) -> None:
     first = questions.ask(place, "cli", "a", True, "one?", NOW)[0]["id"]
     Path(place.questions).write_bytes(BROKEN[kind])
     assert "broken" in questions.all_of(place).note
@@ -74,7 +76,7 @@ def test_a_broken_questions_file(place: places.Place, kind: str) -> None:
 
 
 @pytest.mark.parametrize("original", ["gone", "broken"])
-def test_a_broken_copy_stops_nobody_and_is_kept(place: places.Place, original: str) -> None:
+def test_a_broken_copy_stops_nobody_and_is_kept(place: paths.Place, original: str) -> None:
     send(place, "one")
     if original == "gone":
         os.unlink(place.messages)
@@ -90,7 +92,7 @@ def test_a_broken_copy_stops_nobody_and_is_kept(place: places.Place, original: s
     assert json.loads(Path(place.safe_copy(place.messages)).read_bytes())[0]["content"] == "two"
 
 
-def test_the_program_says_it(repo: places.Place, ib: Callable[..., Done]) -> None:
+def test_the_program_says_it(repo: paths.Place, ib: Callable[..., Done]) -> None:
     assert ib("send", "user-claude", "? one").code == 0
     Path(repo.messages).write_bytes(b'[{"id":')
     done = ib("send", "user-claude", "? two")
@@ -115,7 +117,7 @@ ODD = [
 ]
 
 
-def test_odd_items_of_somebody_else_stop_nobody(place: places.Place) -> None:
+def test_odd_items_of_somebody_else_stop_nobody(place: paths.Place) -> None:
     Path(place.messages).write_text(json.dumps(ODD))
     sent = send(place, "mine")
     assert len(messages.open_ones(place).items) == len(ODD) + 1
@@ -127,7 +129,7 @@ def test_odd_items_of_somebody_else_stop_nobody(place: places.Place) -> None:
     assert messages.open_ones(place).items == []
 
 
-def test_odd_questions_of_somebody_else_stop_nobody(place: places.Place) -> None:
+def test_odd_questions_of_somebody_else_stop_nobody(place: paths.Place) -> None:
     odd = [
         {"id": 7, "status": "pending", "question": None, "agent": "../../x"},
         {"id": "q-1", "status": "acknowledged", "answer": "by another tool", "agent": "a"},
@@ -148,7 +150,7 @@ def test_odd_questions_of_somebody_else_stop_nobody(place: places.Place) -> None
     assert questions.pending(place) == []
 
 
-def test_the_list_alone_is_accepted_as_questions(place: places.Place) -> None:
+def test_the_list_alone_is_accepted_as_questions(place: paths.Place) -> None:
     Path(place.questions).write_text('[{"id":"q-1-a","status":"pending","agent":"a","question":"x"}]')
     questions.ask(place, "cli", "a", True, "mine?", NOW)
     kept = json.loads(Path(place.questions).read_text())["questions"]
@@ -157,10 +159,10 @@ def test_the_list_alone_is_accepted_as_questions(place: places.Place) -> None:
 
 def test_names_of_files_set_aside_are_free(tmp_path: Path) -> None:
     path = str(tmp_path / "x")
-    assert moving.free_name(path) == path
+    assert folders.free_name(path) == path
     Path(path).touch()
     (tmp_path / "x.2").symlink_to("nowhere")
-    assert moving.free_name(path) == path + ".3"
+    assert folders.free_name(path) == path + ".3"
 
 
 JSON = st.recursive(
@@ -175,7 +177,7 @@ JSON = st.recursive(
 )
 @settings(deadline=None)
 def test_what_is_written_is_read(items: list[dict[str, object]], key: str) -> None:
-    data = arrays.form(items, key)
-    assert arrays.parsed(data, key) == items
+    data = json_list.form(items, key)
+    assert json_list.parsed(data, key) == items
     value = json.loads(data)
     assert (value[key] if key else value) == items

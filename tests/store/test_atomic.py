@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import atomic, disk, home, messages, notices, places
+from ibstatus.mail import messages, post
+from ibstatus.project import home, paths
+from ibstatus.system import atomic, disk
 from tests.faults import Faults
 
 
@@ -77,7 +79,7 @@ def test_two_links_to_the_same_file_part(tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == b"one"
 
 
-def test_nothing_is_promised_before_it_is_synced(repo: places.Place, faults: Faults) -> None:
+def test_nothing_is_promised_before_it_is_synced(repo: paths.Place, faults: Faults) -> None:
     """After the last write to a file of a promise comes a sync: of the array, of the queue."""
     home.enter(repo)
     messages.send(repo, "cli", "a", True, "question", "first", 1.0)
@@ -85,7 +87,7 @@ def test_nothing_is_promised_before_it_is_synced(repo: places.Place, faults: Fau
     messages.send(repo, "cli", "a", True, "question", "second", 2.0)
     stored = faults.trace
     faults.arm(10_000, 5)
-    notices.notify(repo, "cli", "complete", "a", True, "third", 3.0)
+    post.notify(repo, "cli", "complete", "a", True, "third", 3.0)
     noticed = faults.trace
     faults.disarm()
 

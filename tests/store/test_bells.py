@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import bells, disk, notices, places
+from ibstatus.mail import bells, post
+from ibstatus.project import paths
+from ibstatus.system import disk
 
 LONG_AGO = 1_000_000_000
 
 
-def test_a_ring_before_the_wait_is_heard(place: places.Place) -> None:
+def test_a_ring_before_the_wait_is_heard(place: paths.Place) -> None:
     bell = bells.Bell(place.bells)
     assert not bell.wait(0)
     assert bells.ring(place.bells) == 1
@@ -25,7 +27,7 @@ def test_a_ring_before_the_wait_is_heard(place: places.Place) -> None:
     assert bells.ring(place.bells) == 0
 
 
-def test_a_full_bell_blocks_nobody(place: places.Place) -> None:
+def test_a_full_bell_blocks_nobody(place: paths.Place) -> None:
     bell = bells.Bell(place.bells)
     try:
         while True:
@@ -37,7 +39,7 @@ def test_a_full_bell_blocks_nobody(place: places.Place) -> None:
     bell.close()
 
 
-def test_a_dead_bell_is_cleared_after_a_minute(place: places.Place) -> None:
+def test_a_dead_bell_is_cleared_after_a_minute(place: paths.Place) -> None:
     path = place.bells + "/99"
     os.mkfifo(path)
     assert bells.ring(place.bells) == 0
@@ -49,7 +51,7 @@ def test_a_dead_bell_is_cleared_after_a_minute(place: places.Place) -> None:
 
 @pytest.mark.parametrize("error", [errno.EMFILE, errno.EIO, errno.EACCES, errno.ENOMEM])
 def test_a_living_bell_is_not_cleared_by_a_failing_open(
-    place: places.Place, monkeypatch: pytest.MonkeyPatch, error: int
+    place: paths.Place, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
     bell = bells.Bell(place.bells)
     os.utime(bell.path, (LONG_AGO, LONG_AGO))
@@ -64,16 +66,16 @@ def test_a_living_bell_is_not_cleared_by_a_failing_open(
     bell.close()
 
 
-def test_a_failing_bell_does_not_fail_the_notice(place: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_bell_does_not_fail_the_notice(place: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*args: object) -> list[str]:
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(disk, "listdir", refused)
-    notices.notify(place, "cli", "complete", "a", True, "hello", time.time())
+    post.notify(place, "cli", "complete", "a", True, "hello", time.time())
     assert b"hello" in Path(place.queue).read_bytes()
 
 
-def test_without_fifos_the_wait_is_only_a_pause(place: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_fifos_the_wait_is_only_a_pause(place: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*args: object) -> None:
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
@@ -84,7 +86,7 @@ def test_without_fifos_the_wait_is_only_a_pause(place: places.Place, monkeypatch
     bell.close()
 
 
-def test_a_leftover_of_the_same_pid_is_replaced(place: places.Place) -> None:
+def test_a_leftover_of_the_same_pid_is_replaced(place: paths.Place) -> None:
     Path(f"{place.bells}/{os.getpid()}").write_text("not a pipe")
     bell = bells.Bell(place.bells)
     assert bells.ring(place.bells) == 1
@@ -92,9 +94,9 @@ def test_a_leftover_of_the_same_pid_is_replaced(place: places.Place) -> None:
     bell.close()
 
 
-def test_the_notice_says_how_many_heard_it(place: places.Place) -> None:
+def test_the_notice_says_how_many_heard_it(place: paths.Place) -> None:
     bell = bells.Bell(place.bells)
-    notices.notify(place, "cli", "complete", "a", True, "hello", time.time())
+    post.notify(place, "cli", "complete", "a", True, "hello", time.time())
     assert bell.wait(0)
     assert '"bells":1' in Path(place.spool + "/cli.jsonl").read_text()
     bell.close()

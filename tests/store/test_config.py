@@ -15,11 +15,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
 from ibstatus.errors import IbError
-from ibstatus.ops import config as ops
-from ibstatus.ops import load_config as proof
-from ibstatus.rules import identity, json_edits, settings, settings_text
-from ibstatus.rules.settings import PROJECT, USER
-from ibstatus.store import config, places
+from ibstatus.project import config, identity, paths, settings
+from ibstatus.project.rules import settings_text
+from ibstatus.project.settings import PROJECT, USER
+from ibstatus.setup import config as ops
+from ibstatus.setup import load_config as proof
+from ibstatus.system.text import json_edit
 from tests import forked
 from tests.conftest import PROJECT as HERE
 from tests.conftest import make_repo, run_ib
@@ -41,11 +42,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def file(repo: places.Place) -> Path:
+def file(repo: paths.Place) -> Path:
     return Path(repo.root) / ".ittybitty.json"
 
 
-def put(place: places.Place, name: str, text: str, *, user: bool = False) -> Any:
+def put(place: paths.Place, name: str, text: str, *, user: bool = False) -> Any:
     return ops.set_value(place, PERSON, name, text, user).value
 
 
@@ -81,7 +82,7 @@ class TestProof:
 
 
 class TestReading:
-    def test_one_value(self, repo: places.Place, file: Path, home: Path) -> None:
+    def test_one_value(self, repo: paths.Place, file: Path, home: Path) -> None:
         file.write_text('{"maxAgents": 3}')
         (home / ".ittybitty.json").write_text('{"maxAgents": 4, "allowAgentQuestions": false}')
 
@@ -93,7 +94,7 @@ class TestReading:
         "data", [b'{"fps": }', b'{"fps" 1}', b'{"fps": 1', b"[]", b"\xff\xfe{\0", b'{"a": "\xe9"}', b"\0"]
     )
     def test_a_broken_file_is_left_out_with_a_word(
-        self, repo: places.Place, file: Path, home: Path, data: bytes
+        self, repo: paths.Place, file: Path, home: Path, data: bytes
     ) -> None:
         file.write_bytes(data)
         (home / ".ittybitty.json").write_text('{"fps": 4}')
@@ -105,28 +106,28 @@ class TestReading:
         assert "is not valid JSON (line 1, column " in known.broken[0]
         assert config.problems(repo) == known.broken
 
-    def test_a_folder_in_its_place(self, repo: places.Place, file: Path) -> None:
+    def test_a_folder_in_its_place(self, repo: paths.Place, file: Path) -> None:
         file.mkdir()
 
         assert config.value(repo, "fps") == 10
         assert str(file) in config.problems(repo)[0]
 
-    def test_deep_nesting_and_long_numbers(self, repo: places.Place, file: Path) -> None:
+    def test_deep_nesting_and_long_numbers(self, repo: paths.Place, file: Path) -> None:
         for text in ("[" * 200_000, '{"fps": ' + "9" * 5000 + "}", '{"a":' * 100_000):
             file.write_text(text)
 
             assert config.value(repo, "fps") == 10
             assert config.problems(repo) != []
 
-    def test_from_any_worktree_the_file_of_the_root(self, repo: places.Place, file: Path, agent: Any) -> None:
+    def test_from_any_worktree_the_file_of_the_root(self, repo: paths.Place, file: Path, agent: Any) -> None:
         tree = agent(repo, "a")
         file.write_text('{"maxAgents": 3}')
         (tree / ".ittybitty.json").write_text('{"maxAgents": 99}')
 
-        assert config.value(places.find(str(tree)), "maxAgents") == 3
+        assert config.value(paths.find(str(tree)), "maxAgents") == 3
 
     def test_a_home_that_is_the_repository(
-        self, repo: places.Place, file: Path, monkeypatch: pytest.MonkeyPatch
+        self, repo: paths.Place, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("HOME", repo.root)
         put(repo, "fps", "5")
@@ -136,7 +137,7 @@ class TestReading:
         assert config.load(repo).source("fps") == "project"
         assert len(config.problems(repo)) == 1
 
-    def test_no_home_at_all(self, repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_no_home_at_all(self, repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("HOME")
         monkeypatch.setattr("pwd.getpwuid", lambda uid: {}["no such user"])
 
@@ -146,14 +147,14 @@ class TestReading:
 
 
 class TestChanging:
-    def test_a_new_file_of_the_project_is_as_readable_as_any(self, repo: places.Place, file: Path) -> None:
+    def test_a_new_file_of_the_project_is_as_readable_as_any(self, repo: paths.Place, file: Path) -> None:
         put(repo, "fps", "5")
 
         assert file.read_text() == '{\n  "fps": 5\n}\n'
         assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE((Path(repo.root) / "file.txt").stat().st_mode)
 
     def test_a_new_file_of_the_user_is_private_and_nothing_else_comes_to_the_home(
-        self, repo: places.Place, home: Path
+        self, repo: paths.Place, home: Path
     ) -> None:
         put(repo, "fps", "5", user=True)
 
@@ -164,7 +165,7 @@ class TestChanging:
     @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
     @pytest.mark.parametrize("end", [True, False], ids=["ended", "open"])
     def test_the_form_of_the_file_stays(
-        self, repo: places.Place, file: Path, name: str, newline: str, end: bool
+        self, repo: paths.Place, file: Path, name: str, newline: str, end: bool
     ) -> None:
         text = name + '{\n\t"zeta": 1.50,\n\t"fps":  5,\n\t"alpha": [ "\\u00e9" ]\n}' + ("\n" if end else "")
         file.write_bytes(text.replace("\n", newline).encode())
@@ -175,7 +176,7 @@ class TestChanging:
         assert file.read_bytes() == text.replace("\n", newline).replace('"fps":  5', '"fps":  6').encode()
         assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
-    def test_a_link_stays_a_link(self, repo: places.Place, home: Path, tmp_path: Path) -> None:
+    def test_a_link_stays_a_link(self, repo: paths.Place, home: Path, tmp_path: Path) -> None:
         real = tmp_path / "dotfiles" / "ib.json"
         real.parent.mkdir()
         real.write_text("{}")
@@ -187,7 +188,7 @@ class TestChanging:
         assert json.loads(real.read_text()) == {"model": "opus"}
 
     @pytest.mark.parametrize("data", [b"", b" \n", b"\xef\xbb\xbf"])
-    def test_an_empty_file_is_an_empty_configuration(self, repo: places.Place, file: Path, data: bytes) -> None:
+    def test_an_empty_file_is_an_empty_configuration(self, repo: paths.Place, file: Path, data: bytes) -> None:
         file.write_bytes(data)
 
         put(repo, "fps", "5")
@@ -196,7 +197,7 @@ class TestChanging:
         assert config.problems(repo) == []
 
     @pytest.mark.parametrize("data", [b'{"fps": }', b'{"fps": 1', b"[]", b'{"a": "\xe9"}'])
-    def test_a_broken_file_is_not_overwritten(self, repo: places.Place, file: Path, data: bytes) -> None:
+    def test_a_broken_file_is_not_overwritten(self, repo: paths.Place, file: Path, data: bytes) -> None:
         file.write_bytes(data)
 
         for change in (
@@ -209,7 +210,7 @@ class TestChanging:
                 change()
         assert file.read_bytes() == data
 
-    def test_what_is_no_object_on_the_way_is_not_overwritten(self, repo: places.Place, file: Path) -> None:
+    def test_what_is_no_object_on_the_way_is_not_overwritten(self, repo: paths.Place, file: Path) -> None:
         file.write_text('{"hooks": 5, "permissions": {"worker": {"deny": "Bash"}}}')
 
         with pytest.raises(IbError, match="hooks is not an object"):
@@ -218,7 +219,7 @@ class TestChanging:
             ops.add(repo, PERSON, "permissions.worker.deny", "Edit", False)
         assert file.read_text() == '{"hooks": 5, "permissions": {"worker": {"deny": "Bash"}}}'
 
-    def test_a_save_of_an_editor_in_between_is_kept(self, repo: places.Place, file: Path) -> None:
+    def test_a_save_of_an_editor_in_between_is_kept(self, repo: paths.Place, file: Path) -> None:
         file.write_text('{"fps": 1}')
         rounds = 0
 
@@ -227,25 +228,25 @@ class TestChanging:
             rounds += 1
             if rounds == 1:
                 file.write_text('{"fps": 1, "mine": 2}')
-            return json_edits.with_value(read.text, ("fps",), 3)
+            return json_edit.with_value(read.text, ("fps",), 3)
 
         assert config.change(repo, PROJECT, edit)
         assert json.loads(file.read_text()) == {"fps": 3, "mine": 2}
 
-    def test_a_file_that_never_rests_is_given_up(self, repo: places.Place, file: Path) -> None:
+    def test_a_file_that_never_rests_is_given_up(self, repo: paths.Place, file: Path) -> None:
         count = 0
 
         def edit(read: config.File) -> str:
             nonlocal count
             count += 1
             file.write_text(json.dumps({"count": count}))
-            return json_edits.with_value("{}", ("fps",), 3)
+            return json_edit.with_value("{}", ("fps",), 3)
 
         with pytest.raises(IbError, match="keeps changing"):
             config.change(repo, PROJECT, edit)
 
     @pytest.mark.parametrize("user", [False, True], ids=["project", "user"])
-    def test_a_lock_that_is_never_let_go(self, repo: places.Place, monkeypatch: pytest.MonkeyPatch, user: bool) -> None:
+    def test_a_lock_that_is_never_let_go(self, repo: paths.Place, monkeypatch: pytest.MonkeyPatch, user: bool) -> None:
         monkeypatch.setattr(config, "PATIENCE", 0.05)
         source = USER if user else PROJECT
 
@@ -254,7 +255,7 @@ class TestChanging:
 
         assert put(repo, "fps", "5", user=user) == 5
 
-    def test_the_same_again_writes_nothing(self, repo: places.Place, file: Path) -> None:
+    def test_the_same_again_writes_nothing(self, repo: paths.Place, file: Path) -> None:
         put(repo, "fps", "5")
         before = file.stat()
 
@@ -262,7 +263,7 @@ class TestChanging:
 
         assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
-    def test_temp_files_of_killed_changes_are_swept(self, repo: places.Place, file: Path) -> None:
+    def test_temp_files_of_killed_changes_are_swept(self, repo: paths.Place, file: Path) -> None:
         left = file.with_name("..ittybitty.json.1.2.ib-tmp")
         left.write_text("")
         os.utime(left, (0, 0))
@@ -273,7 +274,7 @@ class TestChanging:
 
     @hypothesis_settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
     @given(key_and_value)
-    def test_set_and_get(self, repo: places.Place, pair: tuple[settings.Key, Any]) -> None:
+    def test_set_and_get(self, repo: paths.Place, pair: tuple[settings.Key, Any]) -> None:
         key, value = pair
         if key.kind == settings.LIST:
             for item in value:
@@ -292,7 +293,7 @@ class TestFaults:
     @pytest.mark.parametrize("user", [False, True], ids=["project", "user"])
     @pytest.mark.parametrize("old", ['{"fps": 1, "mine": [1.0]}', None], ids=["changed", "made"])
     def test_the_old_file_or_the_new_one(
-        self, repo: places.Place, file: Path, home: Path, faults: Faults, error: int, user: bool, old: str | None
+        self, repo: paths.Place, file: Path, home: Path, faults: Faults, error: int, user: bool, old: str | None
     ) -> None:
         target = home / ".ittybitty.json" if user else file
         put(repo, "fps", "2", user=user)
@@ -319,7 +320,7 @@ class TestFaults:
         assert sweep.last > 9
 
     @pytest.mark.sweep
-    def test_killed_at_every_operation(self, repo: places.Place, file: Path) -> None:
+    def test_killed_at_every_operation(self, repo: paths.Place, file: Path) -> None:
         old, new = '{"fps": 1, "mine": [1.0]}', '{"fps": 2, "mine": [1.0]}'
         put(repo, "maxAgents", "1")
         outcomes, sweep = set(), Sweep(every=10)
@@ -335,9 +336,9 @@ class TestFaults:
 
 MANY = """
 import sys
-from ibstatus.ops import config as ops
-from ibstatus.rules import identity
-from ibstatus.store import places
+from ibstatus.setup import config as ops
+from ibstatus.project import identity
+from ibstatus.project import paths as places
 place, who, user = places.here(), sys.argv[1], sys.argv[2] == "user"
 person = identity.Caller(identity.PERSON, "user")
 print("ready", flush=True)
@@ -385,21 +386,21 @@ def check(values: dict[str, Any], writers: int) -> None:
 
 
 class TestRaces:
-    def test_changes_of_one_project_at_once_lose_nothing(self, repo: places.Place, file: Path) -> None:
+    def test_changes_of_one_project_at_once_lose_nothing(self, repo: paths.Place, file: Path) -> None:
         """Neither the file nor .ittybitty exists before."""
         race([repo.root] * 3, "project")
 
         check(json.loads(file.read_text()), 3)
 
     def test_changes_of_one_user_in_two_repositories_lose_nothing(
-        self, repo: places.Place, tmp_path: Path, home: Path
+        self, repo: paths.Place, tmp_path: Path, home: Path
     ) -> None:
         race([repo.root, make_repo(tmp_path / "other").root, repo.root], "user")
 
         check(json.loads((home / ".ittybitty.json").read_text()), 3)
 
     def test_both_kinds_at_once_where_both_are_one_file(
-        self, repo: places.Place, file: Path, monkeypatch: pytest.MonkeyPatch
+        self, repo: paths.Place, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("HOME", repo.root)
 

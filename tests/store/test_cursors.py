@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.rules import delivery
-from ibstatus.store import cursors, places
+from ibstatus.mail import cursors, delivery
+from ibstatus.project import paths
 
 OFFSETS = st.integers(0, 10**15)
 
@@ -36,7 +36,7 @@ def test_any_bytes_are_a_cursor(data: bytes) -> None:
 
 
 def test_a_shorter_line_written_over_a_longer_one(tmp_path: Path) -> None:
-    place = places.Place(str(tmp_path), str(tmp_path / ".git"))
+    place = paths.Place(str(tmp_path), str(tmp_path / ".git"))
     held = cursors.Held(place, "s", delivery.first(0))
     for prompt in ("x" * 150, "y"):
         held.write(delivery.Cursor(1, 2, prompt))
@@ -46,7 +46,7 @@ def test_a_shorter_line_written_over_a_longer_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["unknown", "x@00"])
 def test_a_reader_that_never_read(tmp_path: Path, name: str) -> None:
-    place = places.Place(str(tmp_path), str(tmp_path / ".git"))
+    place = paths.Place(str(tmp_path), str(tmp_path / ".git"))
     assert cursors.read(place, name) is None
     assert cursors.names(place) == []
     assert (cursors.furthest(place), cursors.last_confirmed(place)) == (0, 0)

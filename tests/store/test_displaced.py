@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ibstatus.rules import merging
-from ibstatus.rules.splices import Splice
-from ibstatus.store import disk, displaced, journal, user_file
+from ibstatus.system import disk
+from ibstatus.system.text.splices import Splice
+from ibstatus.system.userfiles import displaced, edit, journal, text_merge
 from tests.savers import START, body
 
 LONG_AGO = 1_000_000_000
@@ -36,7 +36,7 @@ class Person:
             end = now.index(b"</ittybitty-status>")
             return Splice(0, end, text + now[: now.index(b"{")] + body(self.exchanges, 700))
 
-        done = user_file.edit(str(self.path), change, desk=self.desk, patience=0.01, durable=False)
+        done = edit.edit(str(self.path), change, desk=self.desk, patience=0.01, durable=False)
         assert done.how == "exchanged"
 
     def write(self, at: int, data: bytes) -> None:
@@ -51,13 +51,13 @@ class Person:
 
     def text(self) -> bytes:
         """What is in the file, without the node."""
-        return merging.cut(self.path.read_bytes())[1]
+        return text_merge.cut(self.path.read_bytes())[1]
 
     def lies_there(self) -> set[str]:
         return {leaf.partition("-")[0] + Path(leaf).suffix for leaf in os.listdir(self.desk)} - {"looking"}
 
 
-WHOLE = merging.cut(START % body(0, 600))[1]
+WHOLE = text_merge.cut(START % body(0, 600))[1]
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_two_in_a_row(person: Person) -> None:
 
 
 def test_only_one_looks_at_a_time(person: Person) -> None:
-    from ibstatus.store import locks
+    from ibstatus.system import locks
 
     person.append(b"late\n")
     person.file.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import events, home, places, spool
+from ibstatus.project import events, home, paths, spool
 from tests import forked
 from tests.conftest import PROJECT, Done
 from tests.faults import Faults
@@ -18,7 +18,7 @@ NOW = 1_770_000_000.0
 
 
 @pytest.fixture
-def noted(repo: places.Place) -> list[str]:
+def noted(repo: paths.Place) -> list[str]:
     """Twelve events from three writers, in the order of their time."""
     home.enter(repo)
     ids = [f"n-{number}" for number in range(12)]
@@ -29,11 +29,11 @@ def noted(repo: places.Place) -> list[str]:
     return ids
 
 
-def told(place: places.Place) -> list[object]:
+def told(place: paths.Place) -> list[object]:
     return [entry["id"] for entry in events.read(place)]
 
 
-def test_a_fold_keeps_every_event_in_order_and_numbers_it(repo: places.Place, noted: list[str]) -> None:
+def test_a_fold_keeps_every_event_in_order_and_numbers_it(repo: paths.Place, noted: list[str]) -> None:
     events.fold(repo)
     events.fold(repo)
 
@@ -44,7 +44,7 @@ def test_a_fold_keeps_every_event_in_order_and_numbers_it(repo: places.Place, no
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
 def test_a_fold_that_fails_anywhere_is_completed_by_the_next(
-    repo: places.Place, faults: Faults, noted: list[str], error: int
+    repo: paths.Place, faults: Faults, noted: list[str], error: int
 ) -> None:
     at = 1
     while True:
@@ -66,7 +66,7 @@ def test_a_fold_that_fails_anywhere_is_completed_by_the_next(
 
 
 @pytest.mark.sweep
-def test_a_fold_that_is_killed_anywhere_is_completed_by_the_next(repo: places.Place, noted: list[str]) -> None:
+def test_a_fold_that_is_killed_anywhere_is_completed_by_the_next(repo: paths.Place, noted: list[str]) -> None:
     events.fold(repo)
     sweep, late = Sweep(every=8), []
     for at in sweep:
@@ -85,7 +85,7 @@ def child_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(PROJECT)}
 
 
-def test_a_torn_or_foreign_line_is_dropped(repo: places.Place, noted: list[str]) -> None:
+def test_a_torn_or_foreign_line_is_dropped(repo: paths.Place, noted: list[str]) -> None:
     with open(f"{repo.spool}/cli.jsonl", "a") as file:
         file.write('garbage\n[1]\n{"t":"2026')
     events.fold(repo)
@@ -93,7 +93,7 @@ def test_a_torn_or_foreign_line_is_dropped(repo: places.Place, noted: list[str])
     assert told(repo) == noted
 
 
-def test_the_history_is_rotated_and_read_across(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_history_is_rotated_and_read_across(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     home.enter(repo)
     monkeypatch.setattr(events, "ROTATE_ABOVE", 500)
     for number in range(60):
@@ -106,7 +106,7 @@ def test_the_history_is_rotated_and_read_across(repo: places.Place, monkeypatch:
     assert sorted(path.name for path in Path(repo.home).glob("events.jsonl.*"))[-1] == "events.jsonl.4"
 
 
-def test_a_spool_that_grows_is_folded_by_its_writer(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spool_that_grows_is_folded_by_its_writer(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     home.enter(repo)
     monkeypatch.setattr(spool, "FOLD_ABOVE", 3000)
     monkeypatch.setattr(spool, "FOLD_STEP", 500)
@@ -118,7 +118,7 @@ def test_a_spool_that_grows_is_folded_by_its_writer(repo: places.Place, monkeypa
     assert told(repo) == [f"n-{number}" for number in range(60)]
 
 
-def test_a_note_that_cannot_be_kept_stops_nothing(repo: places.Place, ib: Callable[..., Done]) -> None:
+def test_a_note_that_cannot_be_kept_stops_nothing(repo: paths.Place, ib: Callable[..., Done]) -> None:
     ib("notify", "one")
     Path(repo.spool, "cli.jsonl").unlink()
     Path(repo.spool, "cli.jsonl").mkdir()
@@ -129,7 +129,7 @@ def test_a_note_that_cannot_be_kept_stops_nothing(repo: places.Place, ib: Callab
     assert [json.loads(line)["msg"] for line in Path(repo.queue).read_text().splitlines()] == ["one", "two"]
 
 
-def test_what_one_writer_noted_keeps_its_order_when_the_clock_was_set_back(repo: places.Place) -> None:
+def test_what_one_writer_noted_keeps_its_order_when_the_clock_was_set_back(repo: paths.Place) -> None:
     home.enter(repo)
     for n, at in enumerate((1_800_000_000.0, 1_799_999_000.0, 1_799_999_001.0)):
         spool.note(repo, "a", at, {"kind": "agent.state", "who": "a", "state": "running", "n": n})

@@ -13,25 +13,22 @@ from typing import Any
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.model import words
-from ibstatus.ops import say
-from ibstatus.rules import delivery, identity
-from ibstatus.store import (
-    arrays,
-    atomic,
+from ibstatus.mail import (
     cursors,
-    disk,
-    home,
-    locks,
+    delivery,
+    json_list,
+    listener_reader,
     messages,
-    notices,
-    places,
+    post,
     questions,
     queue,
-    tap,
+    send,
+    session_reader,
     trim,
-    voice,
 )
+from ibstatus.model import constants
+from ibstatus.project import home, identity, paths
+from ibstatus.system import atomic, disk, locks
 from tests import faults as fault_seam
 from tests.conftest import run_ib
 from tests.sweeps import SOAK, Sweep
@@ -48,7 +45,7 @@ class World:
     def __init__(self, root: Path) -> None:
         (root / ".git").mkdir(parents=True)
         self.root = root
-        self.place = places.Place(str(root), str(root / ".git"))
+        self.place = paths.Place(str(root), str(root / ".git"))
         self.pipe: int | None = None
         self.printed: list[dict[str, Any]] = []
 
@@ -103,10 +100,10 @@ class World:
         home.enter(self.place)
         new = self.send("? afterwards")
         assert new in self.messages()
-        notices.notify(self.place, "cli", "complete", "b", True, "and on", NOW)
+        post.notify(self.place, "cli", "complete", "b", True, "and on", NOW)
         questions.ask(self.place, "cli", "b", True, "and on?", NOW)
         for item in json.loads(Path(self.place.messages).read_bytes()):
-            if item["type"] in words.WAKES:
+            if item["type"] in constants.WAKES:
                 assert self.lines_with("id", item["id"]) == 1, "a message without its one queue line"
                 assert item["queued"] is True
         for item in questions.all_of(self.place).items:
@@ -116,7 +113,7 @@ class World:
 
 class Notify(World):
     def act(self) -> None:
-        notices.notify(self.place, "cli", "complete", "a", True, "hello", NOW)
+        post.notify(self.place, "cli", "complete", "a", True, "hello", NOW)
 
     def check(self, done: bool) -> None:
         assert self.lines_with("msg", "hello") in ((1,) if done else (0, 1))
@@ -130,7 +127,7 @@ class First(Notify):
 
     def act(self) -> None:
         caller = identity.Caller(identity.PERSON, "user")
-        say.notify(self.place, caller, ["hello"], "", "", NOW)
+        send.notify(self.place, caller, ["hello"], "", "", NOW)
 
 
 class Send(World):
@@ -224,13 +221,13 @@ class Trim(World):
     def prepare(self) -> None:
         super().prepare()
         for number in range(10):
-            notices.notify(self.place, "cli", "complete", "a", True, f"line {number}", NOW)
+            post.notify(self.place, "cli", "complete", "a", True, f"line {number}", NOW)
             for reader, upto in self.READERS:
                 if number == upto - 1:
                     self.read(reader)
 
     def read(self, reader: str) -> list[Any]:
-        reading = tap.Tap(self.place, reader)
+        reading = listener_reader.Tap(self.place, reader)
         try:
             return reading.pour(lambda data: None).values
         finally:
@@ -253,10 +250,10 @@ class Listener(World):
     def prepare(self) -> None:
         super().prepare()
         for number in range(3):
-            notices.notify(self.place, "cli", "complete", "a", True, f"line {number}", NOW)
+            post.notify(self.place, "cli", "complete", "a", True, f"line {number}", NOW)
 
     def act(self) -> None:
-        reading = tap.Tap(self.place, words.DEFAULT_READER)
+        reading = listener_reader.Tap(self.place, constants.DEFAULT_READER)
         try:
             reading.pour(self.out)
         finally:
@@ -280,7 +277,7 @@ class Listener(World):
 
 class Voice(Listener):
     def hear(self, event: str, prompt: str) -> None:
-        with voice.hear(self.place, SESSION, event, prompt) as offer:
+        with session_reader.hear(self.place, SESSION, event, prompt) as offer:
             if offer.told.values:
                 self.out(offer.told.text().encode())
             offer.settle()
@@ -324,14 +321,14 @@ class Rejoin(World):
 
     def prepare(self) -> None:
         super().prepare()
-        notices.notify(self.place, "cli", "complete", "a", True, "read", NOW)
+        post.notify(self.place, "cli", "complete", "a", True, "read", NOW)
         self.listen()
-        notices.notify(self.place, "cli", "complete", "a", True, "unread", NOW)
+        post.notify(self.place, "cli", "complete", "a", True, "unread", NOW)
         os.unlink(self.place.queue)
         Path(self.place.queue).write_text('{"msg":"foreign","id":"f"}\n')
 
     def listen(self) -> list[str]:
-        reading = tap.Tap(self.place, words.DEFAULT_READER)
+        reading = listener_reader.Tap(self.place, constants.DEFAULT_READER)
         try:
             told = reading.pour(lambda data: None)
         finally:
@@ -339,7 +336,7 @@ class Rejoin(World):
         return [line["msg"] for line in told.values]
 
     def act(self) -> None:
-        notices.notify(self.place, "cli", "complete", "a", True, "ours", NOW)
+        post.notify(self.place, "cli", "complete", "a", True, "ours", NOW)
 
     def check(self, done: bool) -> None:
         assert self.listen() in (
@@ -492,7 +489,7 @@ def test_a_kill_at_every_operation(kind: type[World], room: Path, forked: Callab
 
 
 @pytest.mark.parametrize("at", [3, 9, 16, 24, 33, 43])
-def test_the_real_program_killed(repo: places.Place, at: int) -> None:
+def test_the_real_program_killed(repo: paths.Place, at: int) -> None:
     """The same through the front door, as a process."""
     import subprocess
     import sys
@@ -515,7 +512,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
     import resource
 
     world = prepared(Notify, tmp_path / "repo")
-    notices.notify(world.place, "cli", "complete", "a", True, "x" * 5000, NOW)
+    post.notify(world.place, "cli", "complete", "a", True, "x" * 5000, NOW)
     before = Path(world.place.queue).read_bytes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -538,15 +535,15 @@ def test_a_torn_line_of_a_killed_writer_is_not_taken_for_told(tmp_path: Path) ->
     world = prepared(Send, tmp_path / "repo")
     item = {"id": "msg-1-a", "from": "a", "timestamp": "", "type": "question", "content": "hello"}
     with locks.Lock(world.place.lock("messages")):
-        kept = arrays.load_to_change(world.place, world.place.messages).items
-        arrays.save(world.place, world.place.messages, [*kept, item], lambda items: False)
+        kept = json_list.load_to_change(world.place, world.place.messages).items
+        json_list.save(world.place, world.place.messages, [*kept, item], lambda items: False)
     fd = disk.open(world.place.queue, os.O_WRONLY | os.O_APPEND)
     disk.write(fd, b'{"ts":"","from":"a","type":"question","msg":"hello","id":"msg-1-a"')
     disk.close(fd)
     world.send("? next")
     seen = queue.view(world.place)
     seen.close()
-    reading = tap.Tap(world.place, words.DEFAULT_READER)
+    reading = listener_reader.Tap(world.place, constants.DEFAULT_READER)
     told = reading.pour(lambda data: None)
     reading.close()
     assert [line["id"] for line in told.values].count("msg-1-a") == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import disk, locks
+from ibstatus.system import disk, locks
 
 
 @pytest.fixture

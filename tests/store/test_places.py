@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import git as git_driver
 from ibstatus.errors import IbError
-from ibstatus.store import founding, places
+from ibstatus.project import founding, paths
+from ibstatus.system.git import run as git_driver
 from tests.conftest import Done, git, make_agent, make_repo
 from tests.store import layouts
 
 
-def found(cwd: Path) -> places.Place:
+def found(cwd: Path) -> paths.Place:
     """As `places.here` does: the system's own, physical path."""
-    return places.find(os.path.realpath(cwd))
+    return paths.find(os.path.realpath(cwd))
 
 
 @pytest.mark.parametrize("layout", layouts.ALL, ids=lambda make: make.__name__)
@@ -77,12 +77,12 @@ def test_a_copy_of_everything_has_its_own_root(tmp_path: Path, layout: Callable[
     copy = tmp_path / "b"
     shutil.copytree(base, copy, symlinks=True)
     inside = copy / at.common.relative_to(base)
-    assert places.find(str(inside)).root == str(copy / at.root.relative_to(base))
+    assert paths.find(str(inside)).root == str(copy / at.root.relative_to(base))
 
 
 def test_no_repository(tmp_path: Path, ib: Callable[..., Done]) -> None:
     with pytest.raises(IbError, match="not a git repository"):
-        places.find(str(tmp_path))
+        paths.find(str(tmp_path))
     done = ib("send", "user-claude", "hello", cwd=tmp_path)
     assert (done.code, done.out) == (1, "")
     assert done.err == "Error: This is not a git repository.\nHint: cd into your project, or make one here: git init\n"
@@ -97,28 +97,28 @@ def test_a_git_directory_that_is_gone(tmp_path: Path) -> None:
     assert not at.root.exists()
 
 
-def test_an_agent_is_known_by_its_worktree(repo: places.Place) -> None:
+def test_an_agent_is_known_by_its_worktree(repo: paths.Place) -> None:
     worktree = make_agent(repo, "worker-a")
     (worktree / "src").mkdir()
     for cwd in (worktree, worktree / "src"):
-        place = places.find(str(cwd))
+        place = paths.find(str(cwd))
         assert (place.agent, place.root, place.common) == ("worker-a", repo.root, repo.common)
-    assert places.find(repo.agent_dir("worker-a")).agent == ""
+    assert paths.find(repo.agent_dir("worker-a")).agent == ""
 
 
-def test_what_is_nested_in_an_agents_worktree_is_still_the_agent(repo: places.Place) -> None:
+def test_what_is_nested_in_an_agents_worktree_is_still_the_agent(repo: paths.Place) -> None:
     worktree = make_agent(repo, "worker-a")
     inner = make_repo(worktree / "vendor/inner")
     assert (inner.agent, inner.root) == ("worker-a", repo.root)
 
 
-def test_an_agent_cannot_shed_its_name_by_making_folders(repo: places.Place) -> None:
+def test_an_agent_cannot_shed_its_name_by_making_folders(repo: paths.Place) -> None:
     worktree = make_agent(repo, "worker-a")
     disguise = worktree / ".ittybitty/agents/boss/repo"
     disguise.mkdir(parents=True)
-    assert places.find(str(disguise)).agent == "worker-a"
+    assert paths.find(str(disguise)).agent == "worker-a"
     git(disguise, "init", "-q")
-    assert places.find(str(disguise)).agent == "worker-a"
+    assert paths.find(str(disguise)).agent == "worker-a"
 
 
 def test_a_folder_that_only_looks_like_an_agents(tmp_path: Path) -> None:

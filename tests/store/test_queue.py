@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from ibstatus.model import words
-from ibstatus.store import cursors, disk, locks, messages, notices, places, queue, safety, tap
+from ibstatus.mail import cursors, listener_reader, messages, post, queue
+from ibstatus.model import constants
+from ibstatus.project import paths, safety_copy
+from ibstatus.system import disk, locks
 
 NOW = 1_800_000_000.0
 
@@ -18,13 +20,13 @@ NOW = 1_800_000_000.0
 class Reader:
     """A listener that stays open, or one that starts anew for every look."""
 
-    def __init__(self, place: places.Place, name: str, stays: bool) -> None:
+    def __init__(self, place: paths.Place, name: str, stays: bool) -> None:
         self.place, self.name, self.stays = place, name, stays
-        self.open: tap.Tap | None = None
+        self.open: listener_reader.Tap | None = None
         self.skipped: list[str] = []
 
     def values(self) -> list[dict[str, Any]]:
-        reading = self.open or tap.Tap(self.place, self.name)
+        reading = self.open or listener_reader.Tap(self.place, self.name)
         out: list[bytes] = []
         told = reading.pour(out.append)
         assert [json.loads(line) for line in b"".join(out).splitlines()] == told.values
@@ -40,23 +42,23 @@ class Reader:
 
 
 @pytest.fixture(params=["stays", "restarts"])
-def read(place: places.Place, request: pytest.FixtureRequest) -> Iterator[Reader]:
-    reader = Reader(place, words.DEFAULT_READER, request.param == "stays")
+def read(place: paths.Place, request: pytest.FixtureRequest) -> Iterator[Reader]:
+    reader = Reader(place, constants.DEFAULT_READER, request.param == "stays")
     yield reader
     if reader.open is not None:
         reader.open.close()
 
 
-def say(place: places.Place, text: str, now: float = NOW) -> str:
-    return str(notices.notify(place, "cli", "complete", "a", True, text, now)["id"])
+def say(place: paths.Place, text: str, now: float = NOW) -> str:
+    return str(post.notify(place, "cli", "complete", "a", True, text, now)["id"])
 
 
-def echo(place: places.Place, data: bytes) -> None:
+def echo(place: paths.Place, data: bytes) -> None:
     with open(place.queue, "ab") as file:
         file.write(data)
 
 
-def test_an_echo_is_taken(place: places.Place, read: Reader) -> None:
+def test_an_echo_is_taken(place: paths.Place, read: Reader) -> None:
     say(place, "one")
     echo(place, b'{"ts":"t","from":"me","type":"waiting","msg":"by hand"}\n')
     say(place, "two")
@@ -67,14 +69,14 @@ def test_an_echo_is_taken(place: places.Place, read: Reader) -> None:
     assert (line["from"], line["type"], line["msg"]) == ("unknown", "complete", "bare")
 
 
-def test_an_echo_into_a_missing_queue(place: places.Place, read: Reader) -> None:
+def test_an_echo_into_a_missing_queue(place: paths.Place, read: Reader) -> None:
     echo(place, b'{"msg":"first of all"}\n')
     assert read() == ["first of all"]
     say(place, "then")
     assert read() == ["then"]
 
 
-def test_a_line_without_a_newline_waits_and_is_closed_by_our_append(place: places.Place, read: Reader) -> None:
+def test_a_line_without_a_newline_waits_and_is_closed_by_our_append(place: paths.Place, read: Reader) -> None:
     echo(place, b'{"msg":"half')
     assert read() == []
     echo(place, b' and half"}')
@@ -83,7 +85,7 @@ def test_a_line_without_a_newline_waits_and_is_closed_by_our_append(place: place
     assert read() == ["half and half", "ours"]
 
 
-def test_a_line_without_a_newline_is_closed_when_nobody_writes(place: places.Place, read: Reader) -> None:
+def test_a_line_without_a_newline_is_closed_when_nobody_writes(place: paths.Place, read: Reader) -> None:
     say(place, "ours")
     echo(place, b'{"msg":"last"}')
     assert read() == ["ours"]
@@ -126,7 +128,7 @@ TAKEN = {
 
 
 @pytest.mark.parametrize("kind", GARBAGE)
-def test_garbage_is_skipped_with_a_note(place: places.Place, read: Reader, kind: str) -> None:
+def test_garbage_is_skipped_with_a_note(place: paths.Place, read: Reader, kind: str) -> None:
     say(place, "before")
     echo(place, GARBAGE[kind])
     say(place, "after")
@@ -139,7 +141,7 @@ def test_garbage_is_skipped_with_a_note(place: places.Place, read: Reader, kind:
 
 
 @pytest.mark.parametrize("kind", TAKEN)
-def test_odd_json_is_taken(place: places.Place, read: Reader, kind: str) -> None:
+def test_odd_json_is_taken(place: paths.Place, read: Reader, kind: str) -> None:
     raw, expected = TAKEN[kind] if isinstance(TAKEN[kind], tuple) else (TAKEN[kind], "dos")
     say(place, "before")
     echo(place, raw)  # type: ignore[arg-type]
@@ -150,14 +152,14 @@ def test_odd_json_is_taken(place: places.Place, read: Reader, kind: str) -> None
 
 
 @pytest.mark.parametrize("depth", range(940, 1000, 3))
-def test_nesting_around_the_limit_stops_no_reader(place: places.Place, depth: int) -> None:
+def test_nesting_around_the_limit_stops_no_reader(place: paths.Place, depth: int) -> None:
     echo(place, b'{"msg":"x","d":' + b"[" * depth + b"]" * depth + b"}\n")
     say(place, "after")
-    reader = Reader(place, words.DEFAULT_READER, False)
+    reader = Reader(place, constants.DEFAULT_READER, False)
     assert reader()[-1] == "after"
 
 
-def test_a_deleted_queue_comes_back(place: places.Place, read: Reader) -> None:
+def test_a_deleted_queue_comes_back(place: paths.Place, read: Reader) -> None:
     say(place, "one")
     assert read() == ["one"]
     say(place, "two")
@@ -172,7 +174,7 @@ def test_a_deleted_queue_comes_back(place: places.Place, read: Reader) -> None:
 
 @pytest.mark.parametrize("now", [NOW, NOW + 5])
 @pytest.mark.parametrize("text", ["two", "x", "a longer one"])
-def test_a_queue_emptied_in_place(place: places.Place, read: Reader, text: str, now: float) -> None:
+def test_a_queue_emptied_in_place(place: paths.Place, read: Reader, text: str, now: float) -> None:
     """The same inode begins anew, perhaps in the same second and with a line of the same length."""
     say(place, "one")
     assert read() == ["one"]
@@ -185,7 +187,7 @@ def test_a_queue_emptied_in_place(place: places.Place, read: Reader, text: str, 
     assert read() == ["three"]
 
 
-def test_a_queue_that_lost_its_tail(place: places.Place, read: Reader) -> None:
+def test_a_queue_that_lost_its_tail(place: paths.Place, read: Reader) -> None:
     say(place, "one")
     short = os.path.getsize(place.queue)
     say(place, "two")
@@ -198,7 +200,7 @@ def test_a_queue_that_lost_its_tail(place: places.Place, read: Reader) -> None:
     assert read() == ["five"]
 
 
-def test_a_queue_that_lost_its_tail_and_grew_unseen(place: places.Place, read: Reader) -> None:
+def test_a_queue_that_lost_its_tail_and_grew_unseen(place: paths.Place, read: Reader) -> None:
     for text in ("one", "two", "three"):
         say(place, text)
     assert read() == ["one", "two", "three"]
@@ -212,7 +214,7 @@ def test_a_queue_that_lost_its_tail_and_grew_unseen(place: places.Place, read: R
     assert read() == ["eight"]
 
 
-def test_a_queue_that_lost_its_tail_with_a_look_between(place: places.Place, read: Reader) -> None:
+def test_a_queue_that_lost_its_tail_with_a_look_between(place: paths.Place, read: Reader) -> None:
     for text in ("one", "two", "three"):
         say(place, text)
     read()
@@ -223,7 +225,7 @@ def test_a_queue_that_lost_its_tail_with_a_look_between(place: places.Place, rea
     assert read() == ["four", "five, quite a bit longer than the others", "six", "seven"]
 
 
-def test_a_replaced_queue(place: places.Place, read: Reader) -> None:
+def test_a_replaced_queue(place: paths.Place, read: Reader) -> None:
     say(place, "one")
     assert read() == ["one"]
     other = Path(place.home) / "other"
@@ -234,7 +236,7 @@ def test_a_replaced_queue(place: places.Place, read: Reader) -> None:
     assert read() == ["ours"]
 
 
-def test_a_queue_restored_from_a_copy(place: places.Place, read: Reader) -> None:
+def test_a_queue_restored_from_a_copy(place: paths.Place, read: Reader) -> None:
     """`cp queue saved; … ; mv saved queue`: another inode, but our lines, and the cursor still knows them."""
     say(place, "one")
     say(place, "two")
@@ -247,7 +249,7 @@ def test_a_queue_restored_from_a_copy(place: places.Place, read: Reader) -> None
     assert read() == ["four"]
 
 
-def test_an_older_queue_restored_in_place(place: places.Place, read: Reader) -> None:
+def test_an_older_queue_restored_in_place(place: paths.Place, read: Reader) -> None:
     say(place, "one")
     shutil.copy(place.queue, place.home + "/saved")
     say(place, "two")
@@ -260,7 +262,7 @@ def test_an_older_queue_restored_in_place(place: places.Place, read: Reader) -> 
 
 
 @pytest.mark.parametrize("broken", [b"", b"garbage\n", b"0 1 2\n", b"\xff\xfe\n", b"x" * 100_000, b"1 2 3 zz\n" * 5])
-def test_a_broken_base_stops_nobody(place: places.Place, read: Reader, broken: bytes) -> None:
+def test_a_broken_base_stops_nobody(place: paths.Place, read: Reader, broken: bytes) -> None:
     say(place, "one")
     assert read() == ["one"]
     Path(place.queue_base).write_bytes(broken)
@@ -273,18 +275,18 @@ def test_a_broken_base_stops_nobody(place: places.Place, read: Reader, broken: b
 @pytest.mark.parametrize(
     "broken", [b"", b"x", b"1 2", b"-1 5 p\n", b"9" * 5000 + b" 1 p\n", b"\xff 1 p\n", b"1 2 3 4\n"]
 )
-def test_a_broken_cursor_offers_everything_again(place: places.Place, broken: bytes) -> None:
+def test_a_broken_cursor_offers_everything_again(place: paths.Place, broken: bytes) -> None:
     say(place, "one")
-    reader = Reader(place, words.DEFAULT_READER, False)
+    reader = Reader(place, constants.DEFAULT_READER, False)
     assert reader() == ["one"]
-    Path(place.cursor(words.DEFAULT_READER)).write_bytes(broken)
+    Path(place.cursor(constants.DEFAULT_READER)).write_bytes(broken)
     say(place, "two")
     assert reader() == ["one!", "two!"]
     say(place, "three")
     assert reader() == ["three"]
 
 
-def test_a_base_that_is_gone_comes_back(place: places.Place, read: Reader) -> None:
+def test_a_base_that_is_gone_comes_back(place: paths.Place, read: Reader) -> None:
     say(place, "one")
     assert read() == ["one"]
     say(place, "two")
@@ -292,7 +294,7 @@ def test_a_base_that_is_gone_comes_back(place: places.Place, read: Reader) -> No
     assert read() == ["two"]
 
 
-def test_adopting_a_queue_that_lost_its_name_spoils_nothing(place: places.Place) -> None:
+def test_adopting_a_queue_that_lost_its_name_spoils_nothing(place: paths.Place) -> None:
     """Opened, then trimmed by somebody, then unknown: the entry of the new file must not be pushed out."""
     say(place, "one")
     fd = disk.open(place.queue, os.O_RDONLY)
@@ -307,7 +309,7 @@ def test_adopting_a_queue_that_lost_its_name_spoils_nothing(place: places.Place)
     os.close(new)
 
 
-def test_first_lines_alike_are_told_apart_by_their_ids(place: places.Place) -> None:
+def test_first_lines_alike_are_told_apart_by_their_ids(place: paths.Place) -> None:
     first = say(place, "y" * 300)
     fd = disk.open(place.queue, os.O_RDONLY)
     entry = queue.entry(0, fd)
@@ -319,7 +321,7 @@ def test_first_lines_alike_are_told_apart_by_their_ids(place: places.Place) -> N
     os.close(fd)
 
 
-def test_holds_looks_at_whole_lines(place: places.Place) -> None:
+def test_holds_looks_at_whole_lines(place: paths.Place) -> None:
     assert not queue.holds(place, "msg-1-a")
     echo(place, b'{"msg":"x","id":"msg-1-a"')
     assert not queue.holds(place, "msg-1-a")
@@ -331,24 +333,24 @@ def test_holds_looks_at_whole_lines(place: places.Place) -> None:
     assert queue.holds(place, "msg-1-a")
 
 
-def test_a_failing_trim_does_not_fail_the_append(place: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_trim_does_not_fail_the_append(place: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue, "TRIM_ABOVE", 1)
     monkeypatch.setattr(queue, "TRIM_STEP", 1)
     os.makedirs(place.home + "/notify/.queue.new.ib-tmp/in-the-way")
-    reader = Reader(place, words.DEFAULT_READER, False)
+    reader = Reader(place, constants.DEFAULT_READER, False)
     for number in range(5):
         say(place, str(number))
         assert reader() == [str(number)]
 
 
-def test_a_view_of_nothing(place: places.Place) -> None:
+def test_a_view_of_nothing(place: paths.Place) -> None:
     seen = queue.view(place)
     assert (seen.fd, seen.base, seen.end, seen.read(seen.base, seen.end)) == (-1, 0, 0, (0, b""))
     seen.close()
     seen.close()
 
 
-def test_a_writer_waits_for_the_queue_lock(place: places.Place) -> None:
+def test_a_writer_waits_for_the_queue_lock(place: paths.Place) -> None:
     lock = locks.Lock(place.lock("queue"))
     assert lock.try_take()
     assert not locks.Lock(place.lock("queue")).try_take()
@@ -358,15 +360,15 @@ def test_a_writer_waits_for_the_queue_lock(place: places.Place) -> None:
     say(place, "one")
 
 
-def test_the_copy_is_the_same_file(place: places.Place) -> None:
+def test_the_copy_is_the_same_file(place: paths.Place) -> None:
     say(place, "one")
     assert os.path.samefile(place.queue, place.safe_copy(place.queue))
-    safety.relink(place.queue, place.safe_copy(place.queue))
+    safety_copy.relink(place.queue, place.safe_copy(place.queue))
     assert os.path.samefile(place.queue, place.safe_copy(place.queue))
     assert not [name for name in os.listdir(place.safe + "/notify") if name.endswith(".ib-tmp")]
 
 
-def test_furthest_and_last_confirmed(place: places.Place) -> None:
+def test_furthest_and_last_confirmed(place: paths.Place) -> None:
     os.makedirs(place.cursors, exist_ok=True)
     for name, text in (
         ("default", "50 60 -"),
@@ -380,7 +382,7 @@ def test_furthest_and_last_confirmed(place: places.Place) -> None:
     assert cursors.last_confirmed(place) == 20
 
 
-def test_messages_survive_a_queue_that_was_emptied(place: places.Place) -> None:
+def test_messages_survive_a_queue_that_was_emptied(place: paths.Place) -> None:
     kept = messages.send(place, "cli", "a", True, "question", "still here", NOW).item["id"]
     os.truncate(place.queue, 0)
     assert [item["id"] for item in messages.open_ones(place).items] == [kept]
@@ -390,7 +392,7 @@ def test_messages_survive_a_queue_that_was_emptied(place: places.Place) -> None:
 @pytest.mark.parametrize("writer_first", [False, True])
 @pytest.mark.parametrize("how", ["deleted", "replaced"])
 def test_a_queue_begun_anew_by_somebody_else_joins_ours(
-    place: places.Place, read: Reader, adopted: bool, writer_first: bool, how: str
+    place: paths.Place, read: Reader, adopted: bool, writer_first: bool, how: str
 ) -> None:
     """`rm queue; echo … >> queue`: what nobody had read yet must not be lost."""
     if adopted:
@@ -411,7 +413,7 @@ def test_a_queue_begun_anew_by_somebody_else_joins_ours(
     assert os.path.samefile(place.queue, place.safe_copy(place.queue))
 
 
-def test_two_reads_of_an_empty_new_file(place: places.Place, read: Reader) -> None:
+def test_two_reads_of_an_empty_new_file(place: paths.Place, read: Reader) -> None:
     say(place, "unread")
     os.unlink(place.queue)
     Path(place.queue).touch()
@@ -419,7 +421,7 @@ def test_two_reads_of_an_empty_new_file(place: places.Place, read: Reader) -> No
     assert read() == []
 
 
-def test_a_full_disk_does_not_end_the_listener(place: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_does_not_end_the_listener(place: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     echo(place, b'{"msg":"last"}')
 
     def full(*args: object) -> int:

@@ -8,22 +8,10 @@ from typing import Any
 
 import pytest
 
-from ibstatus.model import words
-from ibstatus.rules import delivery
-from ibstatus.store import (
-    events,
-    home,
-    inbox,
-    locks,
-    messages,
-    notices,
-    places,
-    questions,
-    queue,
-    spool,
-    tap,
-    voice,
-)
+from ibstatus.mail import delivery, inbox, listener_reader, messages, post, questions, queue, session_reader
+from ibstatus.model import constants
+from ibstatus.project import events, home, paths, spool
+from ibstatus.system import locks
 from tests.children import Child
 
 WRITERS = 8
@@ -32,16 +20,16 @@ ROUNDS = 8
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> places.Place:
+def place(tmp_path: Path) -> paths.Place:
     (tmp_path / ".git").mkdir()
-    found = places.Place(str(tmp_path), str(tmp_path / ".git"))
+    found = paths.Place(str(tmp_path), str(tmp_path / ".git"))
     home.enter(found)
     return found
 
 
 @pytest.mark.parametrize("trimming", [False, True])
 def test_appends_while_readers_drain_and_restart(
-    place: places.Place, trimming: bool, monkeypatch: pytest.MonkeyPatch
+    place: paths.Place, trimming: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing lost, torn, or doubled within one reader: listeners, and the voice of a session."""
     if trimming:
@@ -54,7 +42,7 @@ def test_appends_while_readers_drain_and_restart(
         sent = []
         for count in range(APPENDS):
             text = f"{number}-{count} " + "ü" * sizes.randint(5, 4000)
-            sent.append(notices.notify(place, "cli", "complete", f"w{number}", True, text, time.time())["id"])
+            sent.append(post.notify(place, "cli", "complete", f"w{number}", True, text, time.time())["id"])
         return sent
 
     def listener(reader: str) -> list[Any]:
@@ -62,8 +50,8 @@ def test_appends_while_readers_drain_and_restart(
         last = False
         while not last:
             last = over.exists()
-            with tap.lock_of(place, reader):
-                reading = tap.Tap(place, reader)
+            with listener_reader.lock_of(place, reader):
+                reading = listener_reader.Tap(place, reader)
                 for _ in range(5):
                     if reading.changed() or last:
                         reading.poured(lambda data: got.extend(json.loads(line) for line in data.splitlines()))
@@ -77,13 +65,13 @@ def test_appends_while_readers_drain_and_restart(
             last = over.exists()
             turn += 1
             for event in (delivery.PROMPT, delivery.BATCH, delivery.STOP):
-                with voice.hear(place, "session", event, f"p{turn}") as offer:
+                with session_reader.hear(place, "session", event, f"p{turn}") as offer:
                     got += offer.told.values
                     offer.settle()
         return [(line["id"], line["msg"], line.get("again")) for line in got]
 
     for reader in ("default", "listen@s"):  # readers that are known from the start, so that nothing is trimmed early
-        tap.Tap(place, reader).close()
+        listener_reader.Tap(place, reader).close()
     readers = [Child(lambda r=reader: listener(r)) for reader in ("default", "listen@s")] + [Child(session)]  # type: ignore[misc]
     writers = [Child(lambda n=number: writer(n)) for number in range(WRITERS)]  # type: ignore[misc]
     sent = [item for child in writers for item in child.result()]
@@ -98,23 +86,23 @@ def test_appends_while_readers_drain_and_restart(
     for number in range(WRITERS):  # a session begins where it begins, but from there on nothing is missing
         mine = [int(text.split()[0].partition("-")[2]) for _, text, _ in got if text.startswith(f"{number}-")]
         assert mine == list(range(APPENDS))[APPENDS - len(mine) :]
-    extra = [len(notices.notify(place, "cli", "complete", "a", True, "x" * 8000, time.time())) for _ in range(10)]
+    extra = [len(post.notify(place, "cli", "complete", "a", True, "x" * 8000, time.time())) for _ in range(10)]
     seen = queue.view(place)
     seen.close()
     assert (seen.base > 0) is trimming, "with everything read, 80 KB more must have trimmed it"
-    reading = tap.Tap(place, "default")
+    reading = listener_reader.Tap(place, "default")
     assert len(reading.pour(lambda data: None).values) == len(extra)
     reading.close()
 
 
-def test_send_acknowledge_and_ask_at_once(place: places.Place) -> None:
+def test_send_acknowledge_and_ask_at_once(place: paths.Place) -> None:
     """Arrays are valid JSON at every moment; every item is there or acknowledged; ids are unique."""
 
     def worker(number: int) -> dict[str, list[str]]:
         name = f"w{number % 3}"
         done: dict[str, list[str]] = {"sent": [], "gone": [], "asked": [], "settled": []}
         for count in range(ROUNDS):
-            kind = words.MESSAGE_TYPES[count % 4]
+            kind = constants.MESSAGE_TYPES[count % 4]
             item = messages.send(place, "cli", name, True, kind, f"{number}-{count}", time.time()).item
             done["sent"].append(item["id"])
             done["asked"].append(questions.ask(place, "cli", name, True, f"{number}-{count}?", time.time())[0]["id"])
@@ -152,7 +140,7 @@ def test_send_acknowledge_and_ask_at_once(place: places.Place) -> None:
     assert len(lines) == len(set(lines)) == WRITERS * ROUNDS * 3 // 4 + WRITERS * ROUNDS
 
 
-def test_inboxes_share_their_ids(place: places.Place) -> None:
+def test_inboxes_share_their_ids(place: paths.Place) -> None:
     """Each receiver has a lock of its own, and still no id is given twice."""
     for name in ("a", "b", "c", "d"):
         Path(place.agent_dir(name)).mkdir(parents=True)
@@ -165,7 +153,7 @@ def test_inboxes_share_their_ids(place: places.Place) -> None:
     assert len(set(ids)) == len(ids) == 320
 
 
-def test_two_answers_at_once_are_one(place: places.Place) -> None:
+def test_two_answers_at_once_are_one(place: paths.Place) -> None:
     from ibstatus.errors import IbError
 
     Path(place.agent_dir("a")).mkdir(parents=True)
@@ -185,7 +173,7 @@ def test_two_answers_at_once_are_one(place: places.Place) -> None:
     assert [json.loads(line)["msg"] for line in lines] == said
 
 
-def test_locks_are_taken_in_their_order(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locks_are_taken_in_their_order(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """None is waited for while one that stands behind it is held; with a spool that wants folding, too."""
     order = ("init", "fold", "messages", "questions", "cursor", "queue", "agent")
     place = repo
@@ -218,7 +206,7 @@ def test_locks_are_taken_in_their_order(repo: places.Place, monkeypatch: pytest.
         asked = questions.ask(place, "cli", "a", True, "x", time.time())[0]["id"]
         questions.answer(place, "cli", "user", asked, "y", time.time())
         messages.acknowledge(place, "cli", "user", [sent], time.time())
-        reading = tap.Tap(place, f"r{number}")
+        reading = listener_reader.Tap(place, f"r{number}")
         reading.pour(lambda data: None)
         reading.close()
         events.fold(place)

@@ -8,40 +8,41 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.rules import delivery
-from ibstatus.store import arrays, cursors, disk, home, ids, messages, notices, places, questions, safety, tap, voice
+from ibstatus.mail import cursors, delivery, json_list, listener_reader, messages, post, questions, session_reader
+from ibstatus.project import home, ids, paths, safety_copy
+from ibstatus.system import disk
 from tests.conftest import Done, git
 
 NOW = 1_800_000_000.0
 
 
-def say(place: places.Place, text: str) -> str:
-    return str(notices.notify(place, "cli", "complete", "a", True, text, time.time())["id"])
+def say(place: paths.Place, text: str) -> str:
+    return str(post.notify(place, "cli", "complete", "a", True, text, time.time())["id"])
 
 
-def clean(place: places.Place) -> None:
+def clean(place: paths.Place) -> None:
     """Both forms: the second one also takes nested repositories."""
     git(place.root, "clean", "-fdxq")
     git(place.root, "clean", "-ffdxq")
     assert not os.path.exists(place.home)
 
 
-def read(place: places.Place, reader: str = "default") -> list[str]:
+def read(place: paths.Place, reader: str = "default") -> list[str]:
     home.enter(place)
-    reading = tap.Tap(place, reader)
+    reading = listener_reader.Tap(place, reader)
     told = reading.pour(lambda data: None)
     reading.close()
     return [line["msg"] + "!" * ("again" in line) for line in told.values]
 
 
 @pytest.fixture
-def place(repo: places.Place) -> places.Place:
+def place(repo: paths.Place) -> paths.Place:
     home.enter(repo)
     return repo
 
 
 def test_everything_unsettled_comes_back(
-    repo: places.Place, ib: Callable[..., Done], agent: Callable[..., Path]
+    repo: paths.Place, ib: Callable[..., Done], agent: Callable[..., Path]
 ) -> None:
     """As a user sees it, with the real program and the real git."""
     agent(repo, "a")
@@ -61,30 +62,30 @@ def test_everything_unsettled_comes_back(
     assert len(ib("acknowledge", *[item["id"] for item in before]).out.splitlines()) == 2
 
 
-def test_queue_cursors_and_offsets_come_back(place: places.Place) -> None:
+def test_queue_cursors_and_offsets_come_back(place: paths.Place) -> None:
     for text in ("one", "two"):
         say(place, text)
     assert read(place) == ["one", "two"]
     say(place, "three")
-    with voice.hear(place, "s", delivery.PROMPT, "p1") as offer:
+    with session_reader.hear(place, "s", delivery.PROMPT, "p1") as offer:
         assert len(offer.told.values) == 3
         offer.settle()
     clean(place)
     assert read(place) == ["three"]
-    with voice.hear(place, "s", delivery.STOP, "p1") as offer:
+    with session_reader.hear(place, "s", delivery.STOP, "p1") as offer:
         assert len(offer.confirmed) == 3
     clean(place)
     home.enter(place)
     say(place, "four")
     clean(place)
     assert read(place) == ["four"]
-    with voice.hear(place, "s", delivery.PROMPT, "p2") as offer:
+    with session_reader.hear(place, "s", delivery.PROMPT, "p2") as offer:
         assert [line["msg"] for line in offer.told.values] == ["four"]
 
 
-def test_it_happens_while_a_listener_is_open(place: places.Place) -> None:
+def test_it_happens_while_a_listener_is_open(place: paths.Place) -> None:
     say(place, "one")
-    reading = tap.Tap(place, "default")
+    reading = listener_reader.Tap(place, "default")
     got: list[str] = []
 
     def look() -> None:
@@ -109,8 +110,8 @@ def test_it_happens_while_a_listener_is_open(place: places.Place) -> None:
     assert read(place) == []
 
 
-def test_a_lock_that_was_cleaned_away_is_noticed(place: places.Place) -> None:
-    lock = tap.lock_of(place, "default")
+def test_a_lock_that_was_cleaned_away_is_noticed(place: paths.Place) -> None:
+    lock = listener_reader.lock_of(place, "default")
     assert lock.try_take()
     assert lock.is_mine()
     clean(place)
@@ -119,14 +120,14 @@ def test_a_lock_that_was_cleaned_away_is_noticed(place: places.Place) -> None:
     assert not lock.is_mine()
 
 
-def test_ids_are_not_given_again(place: places.Place) -> None:
+def test_ids_are_not_given_again(place: paths.Place) -> None:
     first = ids.take(place, "msg", "a", NOW)
     clean(place)
     home.enter(place)
     assert ids.take(place, "msg", "a", NOW) == first + ".2"
 
 
-def test_questions_and_their_answers_come_back(place: places.Place) -> None:
+def test_questions_and_their_answers_come_back(place: paths.Place) -> None:
     open_one = questions.ask(place, "cli", "a", True, "which?", NOW)[0]["id"]
     settled = questions.ask(place, "cli", "a", True, "how?", NOW)[0]["id"]
     questions.acknowledge(place, "cli", "user", [settled], NOW)
@@ -135,7 +136,7 @@ def test_questions_and_their_answers_come_back(place: places.Place) -> None:
     assert [item["id"] for item in questions.pending(place)] == [open_one]
 
 
-def test_what_was_restored_does_not_share_its_bytes_with_the_copy(place: places.Place) -> None:
+def test_what_was_restored_does_not_share_its_bytes_with_the_copy(place: paths.Place) -> None:
     """An editor that writes in place after a restore must not spoil the copy too."""
     kept = messages.send(place, "cli", "a", True, "question", "still here", NOW).item["id"]
     clean(place)
@@ -147,7 +148,7 @@ def test_what_was_restored_does_not_share_its_bytes_with_the_copy(place: places.
     assert [item["id"] for item in messages.open_ones(place).items] == [kept, new.item["id"]]
 
 
-def test_without_hard_links(place: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_hard_links(place: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file system that has none: the copy is a copy, and what is restored is whole."""
 
     def refused(*args: object) -> None:
@@ -166,19 +167,19 @@ def test_without_hard_links(place: places.Place, monkeypatch: pytest.MonkeyPatch
     assert read(place) == ["four"]
 
 
-def test_restore_never_overwrites(place: places.Place) -> None:
+def test_restore_never_overwrites(place: paths.Place) -> None:
     messages.send(place, "cli", "a", True, "status", "kept", NOW)
     Path(place.messages).write_text("[]\n")
-    assert safety.restore(place, place.messages)
+    assert safety_copy.restore(place, place.messages)
     assert Path(place.messages).read_text() == "[]\n"
     say(place, "one")
     os.unlink(place.queue)
     Path(place.queue).write_text("{}\n")
-    assert safety.restore(place, place.queue)
+    assert safety_copy.restore(place, place.queue)
     assert Path(place.queue).read_text() == "{}\n"
 
 
-def test_a_copy_that_cannot_be_read_is_not_an_empty_one(place: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_cannot_be_read_is_not_an_empty_one(place: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     messages.send(place, "cli", "a", True, "status", "kept", NOW)
     os.unlink(place.messages)
     real = disk.open
@@ -192,18 +193,18 @@ def test_a_copy_that_cannot_be_read_is_not_an_empty_one(place: places.Place, mon
     with pytest.raises(OSError, match="Input/output"):
         messages.send(place, "cli", "a", True, "status", "new", NOW)
     monkeypatch.undo()
-    assert [item["content"] for item in arrays.load(place, place.messages).items] == ["kept"]
+    assert [item["content"] for item in json_list.load(place, place.messages).items] == ["kept"]
     assert cursors.names(place) == []
 
 
-def test_a_second_listener_after_a_clean_repeats_nothing(place: places.Place) -> None:
+def test_a_second_listener_after_a_clean_repeats_nothing(place: paths.Place) -> None:
     """The lock file is gone, so a second one gets the lock; the cursor is one and the same file."""
     say(place, "one")
-    first = tap.Tap(place, "default")
+    first = listener_reader.Tap(place, "default")
     assert len(first.pour(lambda data: None).values) == 1
     clean(place)
     home.enter(place)
-    assert tap.lock_of(place, "default").try_take()
+    assert listener_reader.lock_of(place, "default").try_take()
     say(place, "two")
     assert read(place) == ["two"]
     assert first.pour(lambda data: None).values == []

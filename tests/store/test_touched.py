@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.store import git_lock, places, touched
+from ibstatus.project import originals, paths
+from ibstatus.system.git import lock as git_lock
 
 ORIGINALS = [None, b"", b"a", b"a\n", b"a\r\nb\r\n", b"a\r\nb", b"\n\n", b"\xff\xfe\0", b"# end\n\n"]
 TWO = "[one]\n\tkey = value"
 
 
 @pytest.fixture
-def file(repo: places.Place) -> Path:
+def file(repo: paths.Place) -> Path:
     return Path(repo.common, "info/ours")
 
 
@@ -20,12 +21,14 @@ def file(repo: places.Place) -> Path:
 @pytest.mark.parametrize("text", ["/line", TWO, "a\nb\nc"])
 @pytest.mark.parametrize("gits_way", [True, False])
 def test_the_original_bytes_come_back(
-    repo: places.Place, file: Path, before: bytes | None, text: str, gits_way: bool
+    repo: paths.Place, file: Path, before: bytes | None, text: str, gits_way: bool
 ) -> None:
     if before is not None:
         file.write_bytes(before)
     add, back = (
-        (touched.add_in_gits_way, touched.give_back_in_gits_way) if gits_way else (touched.add, touched.give_back)
+        (originals.add_in_gits_way, originals.give_back_in_gits_way)
+        if gits_way
+        else (originals.add, originals.give_back)
     )
     add(repo, "ours", str(file), text)
     assert [
@@ -34,8 +37,8 @@ def test_the_original_bytes_come_back(
     noted = back(repo, "ours", str(file))
 
     assert noted is not None
-    assert touched.content(str(file)) == before
-    assert touched.differs(noted) == ""
+    assert originals.content(str(file)) == before
+    assert originals.differs(noted) == ""
     assert back(repo, "ours", str(file)) is None
 
 
@@ -50,29 +53,29 @@ def test_the_original_bytes_come_back(
     ],
     ids=["more", "in-our-section", "cut", "changed", "twice"],
 )
-def test_what_others_wrote_stays(repo: places.Place, file: Path, after: bytes, wanted: bytes) -> None:
+def test_what_others_wrote_stays(repo: paths.Place, file: Path, after: bytes, wanted: bytes) -> None:
     file.write_bytes(b"[zero]\n")
-    touched.add(repo, "ours", str(file), TWO)
+    originals.add(repo, "ours", str(file), TWO)
     file.write_bytes(after)
-    touched.give_back(repo, "ours", str(file))
+    originals.give_back(repo, "ours", str(file))
 
     assert file.read_bytes() == wanted
 
 
-def test_a_file_that_we_made_goes_with_its_folder(repo: places.Place) -> None:
+def test_a_file_that_we_made_goes_with_its_folder(repo: paths.Place) -> None:
     path = Path(repo.common, "fresh/file")
-    touched.add(repo, "ours", str(path), "line")
-    touched.give_back(repo, "ours", str(path))
+    originals.add(repo, "ours", str(path), "line")
+    originals.give_back(repo, "ours", str(path))
 
     assert not path.parent.exists()
 
 
-def test_through_a_link_and_with_its_mode(repo: places.Place, tmp_path: Path) -> None:
+def test_through_a_link_and_with_its_mode(repo: paths.Place, tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(b"[zero]\n")
     (tmp_path / "real").chmod(0o640)
     link = Path(repo.common, "linked")
     link.symlink_to(tmp_path / "real")
-    touched.add_in_gits_way(repo, "ours", str(link), TWO)
+    originals.add_in_gits_way(repo, "ours", str(link), TWO)
 
     assert link.is_symlink()
     assert (tmp_path / "real").read_text() == f"[zero]\n{TWO}\n"
@@ -80,21 +83,21 @@ def test_through_a_link_and_with_its_mode(repo: places.Place, tmp_path: Path) ->
 
 
 def test_nothing_is_written_under_a_foreign_lock(
-    repo: places.Place, file: Path, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(git_lock, "PATIENCE", 0)
     file.write_bytes(b"[zero]\n")
     lock = file.with_name("ours.lock")
     lock.write_bytes(b"")
     with pytest.raises(IbError, match=r"ours\.lock is there"):
-        touched.add_in_gits_way(repo, "ours", str(file), TWO)
+        originals.add_in_gits_way(repo, "ours", str(file), TWO)
 
     assert file.read_bytes() == b"[zero]\n"
     assert lock.exists()
-    assert touched.known(repo, "ours", str(file)) is None
+    assert originals.known(repo, "ours", str(file)) is None
 
 
-def test_where_no_hard_links_can_be_made(repo: places.Place, file: Path, faults) -> None:
+def test_where_no_hard_links_can_be_made(repo: paths.Place, file: Path, faults) -> None:
     import errno
 
     file.write_bytes(b"")
@@ -105,7 +108,7 @@ def test_where_no_hard_links_can_be_made(repo: places.Place, file: Path, faults)
     def refuse(*args: object) -> None:
         raise OSError(errno.EPERM, "no links here")
 
-    from ibstatus.store import disk
+    from ibstatus.system import disk
 
     disk.link = refuse  # type: ignore[assignment]
     try:

@@ -10,30 +10,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.store import cursors, disk, locks, notices, places, queue, tap, trim
+from ibstatus.mail import cursors, listener_reader, post, queue, trim
+from ibstatus.project import paths
+from ibstatus.system import disk, locks
 from tests.store.conftest import place_in
 
 NOW = 1_800_000_000.0
 READERS = ("default", "listen@a", "listen@b")
 
 
-def say(place: places.Place, text: str) -> None:
-    notices.notify(place, "cli", "complete", "a", True, text, NOW)
+def say(place: paths.Place, text: str) -> None:
+    post.notify(place, "cli", "complete", "a", True, text, NOW)
 
 
-def read(place: places.Place, reader: str) -> list[str]:
-    reading = tap.Tap(place, reader)
+def read(place: paths.Place, reader: str) -> list[str]:
+    reading = listener_reader.Tap(place, reader)
     told = reading.pour(lambda data: None)
     reading.close()
     return [line["msg"] + "!" * ("again" in line) for line in told.values]
 
 
-def trimmed(place: places.Place) -> int:
+def trimmed(place: paths.Place) -> int:
     with locks.Lock(place.lock("queue")):
         return trim.trim(place)
 
 
-def kept(place: places.Place) -> list[str]:
+def kept(place: paths.Place) -> list[str]:
     return [json.loads(line)["msg"] for line in Path(place.queue).read_text().splitlines()]
 
 
@@ -56,7 +58,7 @@ def test_readers_at_any_position(steps: list[tuple[str, object]]) -> None:
         count = 0
         got: dict[str, list[int]] = {reader: [] for reader in READERS}
         for reader in READERS:
-            tap.Tap(place, reader).close()
+            listener_reader.Tap(place, reader).close()
 
         def listen(reader: str) -> None:
             texts = [text for text in read(place, reader) if text != "0"]
@@ -79,7 +81,7 @@ def test_readers_at_any_position(steps: list[tuple[str, object]]) -> None:
             assert got[reader] == list(range(1, count + 1))
 
 
-def test_the_last_line_and_the_unread_stay(place: places.Place) -> None:
+def test_the_last_line_and_the_unread_stay(place: paths.Place) -> None:
     for number in range(5):
         say(place, str(number))
     assert trimmed(place) == 0, "nobody has read: everything stays"
@@ -95,10 +97,10 @@ def test_the_last_line_and_the_unread_stay(place: places.Place) -> None:
     assert read(place, "default") == ["5"]
 
 
-def test_a_reader_of_yesterday_holds_nothing_back(place: places.Place) -> None:
+def test_a_reader_of_yesterday_holds_nothing_back(place: paths.Place) -> None:
     for number in range(3):
         say(place, str(number))
-    tap.Tap(place, "listen@old").close()
+    listener_reader.Tap(place, "listen@old").close()
     read(place, "default")
     assert trimmed(place) == 0, "an unread line, and its reader was here today"
     long_ago = time.time() - trim.FRESH - 60
@@ -107,20 +109,20 @@ def test_a_reader_of_yesterday_holds_nothing_back(place: places.Place) -> None:
     assert read(place, "listen@old") == ["2"]
 
 
-def test_only_old_readers_still_hold_what_nobody_read(place: places.Place) -> None:
+def test_only_old_readers_still_hold_what_nobody_read(place: paths.Place) -> None:
     for number in range(3):
         say(place, str(number))
-    tap.Tap(place, "listen@old").close()
+    listener_reader.Tap(place, "listen@old").close()
     long_ago = time.time() - trim.FRESH - 60
     os.utime(place.cursor("listen@old"), (long_ago, long_ago))
     assert trimmed(place) == 0
     assert read(place, "listen@old") == ["0", "1", "2"]
 
 
-def test_a_view_from_before_reads_on(place: places.Place) -> None:
+def test_a_view_from_before_reads_on(place: paths.Place) -> None:
     for number in range(4):
         say(place, str(number))
-    staying = tap.Tap(place, "listen@a")
+    staying = listener_reader.Tap(place, "listen@a")
     assert len(staying.pour(lambda data: None).values) == 4
     old = queue.view(place)
     assert trimmed(place) > 0
@@ -131,9 +133,7 @@ def test_a_view_from_before_reads_on(place: places.Place) -> None:
     staying.close()
 
 
-def test_a_foreign_write_into_the_old_file_is_carried_over(
-    place: places.Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_foreign_write_into_the_old_file_is_carried_over(place: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(4):
         say(place, str(number))
     read(place, "default")
@@ -151,7 +151,7 @@ def test_a_foreign_write_into_the_old_file_is_carried_over(
     assert read(place, "default") == ["late"]
 
 
-def test_the_copy_follows(place: places.Place) -> None:
+def test_the_copy_follows(place: paths.Place) -> None:
     for number in range(4):
         say(place, str(number))
     read(place, "default")
@@ -160,7 +160,7 @@ def test_the_copy_follows(place: places.Place) -> None:
     assert os.path.samefile(place.queue_base, place.safe_copy(place.queue_base))
 
 
-def test_cursors_of_a_month_ago_go(place: places.Place) -> None:
+def test_cursors_of_a_month_ago_go(place: paths.Place) -> None:
     for number in range(4):
         say(place, str(number))
     for reader in ("listen@gone", "default", "listen@here"):

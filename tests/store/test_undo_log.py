@@ -8,93 +8,95 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from ibstatus.agents.undo import log, undo_bulk
 from ibstatus.errors import IbError
-from ibstatus.store import disk, home, moving, operations, places, undo_bulk, undo_log
+from ibstatus.project import home, operations, paths
+from ibstatus.system import disk, folders
 from tests import faults as fault_seam
 
 NOW = 1_800_000_000.0
 DAY = 86400.0
 
 
-def kept(place: places.Place, agent: str, at: float, group: str = "", size: int = 0, kind: str = "kill") -> str:
-    name = undo_log.reserve(place, agent, at)
-    record = undo_log.Record(name, kind, agent, group or name, "user", at, finished=True, size=size)
-    undo_log.write(place, record)
+def kept(place: paths.Place, agent: str, at: float, group: str = "", size: int = 0, kind: str = "kill") -> str:
+    name = log.reserve(place, agent, at)
+    record = log.Record(name, kind, agent, group or name, "user", at, finished=True, size=size)
+    log.write(place, record)
     return name
 
 
-def names(found: list[undo_log.Record]) -> list[str]:
+def names(found: list[log.Record]) -> list[str]:
     return [record.name for record in found]
 
 
 @pytest.fixture
-def place(repo: places.Place) -> places.Place:
+def place(repo: paths.Place) -> paths.Place:
     home.enter(repo)
     return repo
 
 
-def test_two_of_one_second_have_two_names(place: places.Place) -> None:
-    found = [undo_log.reserve(place, "foo", NOW) for _ in range(3)]
+def test_two_of_one_second_have_two_names(place: paths.Place) -> None:
+    found = [log.reserve(place, "foo", NOW) for _ in range(3)]
 
     assert len(set(found)) == 3
     assert found[1] == found[0] + ".2"
-    assert all(os.path.isdir(undo_log.folder(place, name)) for name in found)
+    assert all(os.path.isdir(log.folder(place, name)) for name in found)
 
 
-def test_a_name_out_of_an_older_tool_makes_a_legal_ref(place: places.Place) -> None:
-    assert "/" not in undo_log.reserve(place, "a/../b", NOW)
-    assert undo_log.reserve(place, "x.lock", NOW).endswith("x-lock")
+def test_a_name_out_of_an_older_tool_makes_a_legal_ref(place: paths.Place) -> None:
+    assert "/" not in log.reserve(place, "a/../b", NOW)
+    assert log.reserve(place, "x.lock", NOW).endswith("x-lock")
 
 
-def test_newest_first_and_unfinished_ones_are_not_shown(place: places.Place) -> None:
+def test_newest_first_and_unfinished_ones_are_not_shown(place: paths.Place) -> None:
     old, new = kept(place, "a", NOW - DAY), kept(place, "b", NOW)
-    name = undo_log.reserve(place, "c", NOW)
-    undo_log.write(place, undo_log.Record(name, "kill", "c", name, "user", NOW))
-    Path(undo_log.folder(place, undo_log.reserve(place, "d", NOW)), undo_log.RECORD).write_text("{broken")
+    name = log.reserve(place, "c", NOW)
+    log.write(place, log.Record(name, "kill", "c", name, "user", NOW))
+    Path(log.folder(place, log.reserve(place, "d", NOW)), log.RECORD).write_text("{broken")
 
-    assert names(undo_log.all_of(place)) == [new, old]
+    assert names(log.all_of(place)) == [new, old]
 
 
-def test_choosing(place: places.Place) -> None:
+def test_choosing(place: paths.Place) -> None:
     first = kept(place, "foo", NOW - 3)
     second = kept(place, "foo-bar", NOW - 2, "g")
     third = kept(place, "other", NOW - 1, "g")
 
-    assert names(undo_log.chosen(place, "")) == [third, second]
-    assert names(undo_log.chosen(place, "foo")) == [first]
-    assert names(undo_log.chosen(place, "foo-")) == [third, second]
-    assert names(undo_log.chosen(place, first)) == [first]
+    assert names(log.chosen(place, "")) == [third, second]
+    assert names(log.chosen(place, "foo")) == [first]
+    assert names(log.chosen(place, "foo-")) == [third, second]
+    assert names(log.chosen(place, first)) == [first]
     with pytest.raises(IbError, match="called 'nobody'"):
-        undo_log.chosen(place, "nobody")
+        log.chosen(place, "nobody")
 
 
-def test_kept_thirty_days(place: places.Place) -> None:
+def test_kept_thirty_days(place: paths.Place) -> None:
     old, new = kept(place, "a", NOW - 31 * DAY), kept(place, "b", NOW - 29 * DAY)
 
-    assert names(undo_log.surplus(place, NOW)) == [old]
-    assert new in names(undo_log.all_of(place))
+    assert names(log.surplus(place, NOW)) == [old]
+    assert new in names(log.all_of(place))
 
 
-def test_neither_their_number_nor_their_size_breaks_the_promise(place: places.Place) -> None:
+def test_neither_their_number_nor_their_size_breaks_the_promise(place: paths.Place) -> None:
     for number in range(60):
         kept(place, f"n{number}", NOW - number, size=undo_bulk.LARGEST)
 
-    assert undo_log.surplus(place, NOW) == []
+    assert log.surplus(place, NOW) == []
     assert undo_bulk.relieve(place) == []
-    assert len(undo_log.all_of(place)) == 60
+    assert len(log.all_of(place)) == 60
 
 
-def test_a_group_goes_as_a_whole(place: places.Place) -> None:
+def test_a_group_goes_as_a_whole(place: paths.Place) -> None:
     old, new = kept(place, "a", NOW - 31 * DAY, "g"), kept(place, "b", NOW - 29 * DAY, "g")
 
-    assert undo_log.surplus(place, NOW) == []
-    assert set(names(undo_log.surplus(place, NOW + 2 * DAY))) == {old, new}
+    assert log.surplus(place, NOW) == []
+    assert set(names(log.surplus(place, NOW + 2 * DAY))) == {old, new}
 
 
-def bulky(place: places.Place, agent: str, at: float) -> Path:
+def bulky(place: paths.Place, agent: str, at: float) -> Path:
     """A record whose kept worktree has a big ignored folder, a small ignored file, and one that is not ignored."""
     name = kept(place, agent, at, size=undo_bulk.LARGEST)
-    rest = Path(undo_log.folder(place, name), "rest")
+    rest = Path(log.folder(place, name), "rest")
     (rest / "node_modules").mkdir(parents=True)
     (rest / "node_modules" / "blob").write_bytes(b"x" * (2 << 20))
     (rest / ".env").write_text("secret")
@@ -103,20 +105,20 @@ def bulky(place: places.Place, agent: str, at: float) -> Path:
     return rest
 
 
-def test_over_the_limit_the_oldest_loses_what_is_ignored_and_big(place: places.Place) -> None:
+def test_over_the_limit_the_oldest_loses_what_is_ignored_and_big(place: paths.Place) -> None:
     old, new = bulky(place, "a", NOW - 2), bulky(place, "b", NOW - 1)
 
     (lost,) = undo_bulk.relieve(place)
 
     assert (lost.agent, lost.dropped) == ("a", ["node_modules/"])
     assert lost.size < undo_bulk.LARGEST
-    assert undo_log.read(place, lost.name) == lost
+    assert log.read(place, lost.name) == lost
     assert sorted(path.name for path in old.iterdir()) == [".env", "film"]
     assert (new / "node_modules" / "blob").exists()
     assert undo_bulk.relieve(place) == []
 
 
-def test_a_repository_in_what_is_ignored_stays(place: places.Place) -> None:
+def test_a_repository_in_what_is_ignored_stays(place: paths.Place) -> None:
     old, _ = bulky(place, "a", NOW - 2), bulky(place, "b", NOW - 1)
     (old / "node_modules" / "deep" / ".git").mkdir(parents=True)
 
@@ -124,7 +126,7 @@ def test_a_repository_in_what_is_ignored_stays(place: places.Place) -> None:
     assert (old / "node_modules" / "blob").exists()
 
 
-def test_what_is_being_brought_back_is_not_relieved(place: places.Place) -> None:
+def test_what_is_being_brought_back_is_not_relieved(place: paths.Place) -> None:
     old, _ = bulky(place, "a", NOW - 2), bulky(place, "b", NOW - 1)
 
     with operations.begin(place, "undo", "a") as op:
@@ -136,28 +138,28 @@ def test_what_is_being_brought_back_is_not_relieved(place: places.Place) -> None
     assert len(undo_bulk.relieve(place)) == 1
 
 
-def test_forgotten_is_gone(place: places.Place) -> None:
+def test_forgotten_is_gone(place: paths.Place) -> None:
     name = kept(place, "a", NOW)
-    os.makedirs(undo_log.folder(place, name) + "/rest/deep")
-    os.chmod(undo_log.folder(place, name) + "/rest/deep", 0o500)
+    os.makedirs(log.folder(place, name) + "/rest/deep")
+    os.chmod(log.folder(place, name) + "/rest/deep", 0o500)
 
-    undo_log.forget(place, [name])
-    undo_log.forget(place, [name])
+    log.forget(place, [name])
+    log.forget(place, [name])
 
-    assert moving.names_in(place.safe + "/undo") == []
+    assert folders.names_in(place.safe + "/undo") == []
 
 
-def test_what_killed_commands_left_is_swept(place: places.Place) -> None:
-    unused, used, young = (undo_log.reserve(place, agent, NOW) for agent in "abc")
-    os.mkdir(undo_log.folder(place, used) + "/rest")
+def test_what_killed_commands_left_is_swept(place: paths.Place) -> None:
+    unused, used, young = (log.reserve(place, agent, NOW) for agent in "abc")
+    os.mkdir(log.folder(place, used) + "/rest")
     os.mkdir(place.safe + "/undo/.gone-x")
     for name in (unused, used):
-        os.utime(undo_log.folder(place, name), (NOW - 2 * DAY, NOW - 2 * DAY))
-    os.utime(undo_log.folder(place, young), (NOW, NOW))
+        os.utime(log.folder(place, name), (NOW - 2 * DAY, NOW - 2 * DAY))
+    os.utime(log.folder(place, young), (NOW, NOW))
 
-    undo_log.sweep(place, NOW)
+    log.sweep(place, NOW)
 
-    assert moving.names_in(place.safe + "/undo") == sorted([used, young])
+    assert folders.names_in(place.safe + "/undo") == sorted([used, young])
 
 
 def tree(root: Path) -> Path:
@@ -174,8 +176,8 @@ def test_moved_is_never_over_something(tmp_path: Path) -> None:
     source = tree(tmp_path)
     (tmp_path / "target").mkdir()
 
-    assert moving.move(str(source), str(tmp_path / "target")) == str(tmp_path / "target.2")
-    assert moving.move(str(source), str(tmp_path / "target")) == ""
+    assert folders.move(str(source), str(tmp_path / "target")) == str(tmp_path / "target.2")
+    assert folders.move(str(source), str(tmp_path / "target")) == ""
     assert (tmp_path / "target.2" / "sub" / "file").read_text() == "x"
 
 
@@ -189,7 +191,7 @@ def test_another_file_system_gets_a_copy(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(disk, "rename", rename)
 
-    target = moving.move(str(source), str(tmp_path / "target"))
+    target = folders.move(str(source), str(tmp_path / "target"))
 
     assert not source.exists()
     assert os.stat(target + "/sub/file").st_mode & 0o777 == 0o751
@@ -204,7 +206,7 @@ def test_a_move_that_fails_anywhere_loses_nothing(tmp_path: Path, faults: fault_
         source = tree(folder)
         faults.arm(at, errno.EIO)
         try:
-            moving.move(str(source), str(folder / "away" / "target"))
+            folders.move(str(source), str(folder / "away" / "target"))
             done = faults.seen < at
         except OSError:
             done = False
@@ -217,36 +219,36 @@ def test_the_size_counts_no_link_twice(tmp_path: Path) -> None:
     source = tree(tmp_path)
     (source / "loop").symlink_to(source)
 
-    assert 0 < moving.size_of(str(source)) < 1 << 20
-    assert moving.size_of(str(tmp_path / "nothing")) == 0
+    assert 0 < folders.size_of(str(source)) < 1 << 20
+    assert folders.size_of(str(tmp_path / "nothing")) == 0
 
 
 def test_removing_read_only_folders(tmp_path: Path, agent: Callable[..., Path]) -> None:
     source = tree(tmp_path)
     (source / "sub").chmod(0o500)
 
-    moving.remove(str(source))
+    folders.remove(str(source))
 
     assert not source.exists()
 
 
-def test_a_beginning_that_fits_several_agents_names_them(place: places.Place) -> None:
+def test_a_beginning_that_fits_several_agents_names_them(place: paths.Place) -> None:
     for name in ("foo", "foo-bar"):
         kept(place, name, 1.0)
 
-    assert undo_log.chosen(place, "foo")[0].agent == "foo"
-    assert undo_log.chosen(place, "foo-b")[0].agent == "foo-bar"
+    assert log.chosen(place, "foo")[0].agent == "foo"
+    assert log.chosen(place, "foo-b")[0].agent == "foo-bar"
     with pytest.raises(IbError, match=r"could be foo, foo-bar"):
-        undo_log.chosen(place, "fo")
+        log.chosen(place, "fo")
 
 
-def test_the_newest_is_the_users_own(place: places.Place) -> None:
+def test_the_newest_is_the_users_own(place: paths.Place) -> None:
     """A manager merges its workers all day; `ib undo` means what the user has done."""
     kept(place, "mine", 1.0)
     name = kept(place, "its", 2.0)
-    record = undo_log.read(place, name)
+    record = log.read(place, name)
     assert record is not None
-    undo_log.write(place, msgspec.structs.replace(record, by="lead"))
+    log.write(place, msgspec.structs.replace(record, by="lead"))
 
-    assert undo_log.chosen(place, "")[0].agent == "mine"
-    assert undo_log.chosen(place, "its")[0].agent == "its"
+    assert log.chosen(place, "")[0].agent == "mine"
+    assert log.chosen(place, "its")[0].agent == "its"

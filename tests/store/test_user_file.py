@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 from ibstatus.errors import DiskError
-from ibstatus.rules.splices import Splice
-from ibstatus.store import disk, displaced, leases, user_file
+from ibstatus.system import disk, leases
+from ibstatus.system.text.splices import Splice
+from ibstatus.system.userfiles import displaced
+from ibstatus.system.userfiles import edit as user_file
 from tests.until import until
 
 LEASES = disk.F_SETLEASE >= 0

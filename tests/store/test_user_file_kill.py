@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.rules import merging
-from ibstatus.store import disk, displaced, user_file
+from ibstatus.system import disk
+from ibstatus.system.userfiles import displaced, edit, text_merge
 from tests import faults as fault_seam
 from tests.savers import START, body, kept_files, rewriting
 from tests.sweeps import Sweep
@@ -54,7 +54,7 @@ class World:
         return splice and splice._replace(data=body(7, size))
 
     def act(self) -> None:
-        user_file.edit(self.path, self.change, desk=self.desk, patience=0.01)
+        edit.edit(self.path, self.change, desk=self.desk, patience=0.01)
 
     def run(self) -> None:
         real, todo = disk.exchange, self.saves()
@@ -101,12 +101,12 @@ class World:
             displaced.recover(self.desk, time.time() + later)
         kept = b"".join(Path(path).read_bytes() for path in kept_files(self.path))
         assert not kept or self.MAY_KEEP
-        node, text = merging.cut(self.text())
+        node, text = text_merge.cut(self.text())
         said = self.said.read_bytes().splitlines(True)
         assert [line for line in said if line not in text and line not in kept] == []
         said = [line for line in said if line in text]
         assert node in (self.node(0, 600), self.node(7, 600), self.node(7, 900))
-        assert text.splitlines(True) == [*merging.cut(START % body(0, 600))[1].splitlines(True), *said]
+        assert text.splitlines(True) == [*text_merge.cut(START % body(0, 600))[1].splitlines(True), *said]
         left = set(os.listdir(self.desk)) - {"looking"} if os.path.exists(self.desk) else set()
         assert not left or kept
         assert set(os.listdir(Path(self.path).parent)) <= {"CLAUDE.md", "CLAUDE.md.desk", "said", "other"}
@@ -115,7 +115,7 @@ class World:
         return b"<ittybitty-status>\n" + body(number, size) + b"</ittybitty-status>\n"
 
     def go_on(self) -> None:
-        done = user_file.edit(self.path, self.change, desk=self.desk, patience=0.01)
+        done = edit.edit(self.path, self.change, desk=self.desk, patience=0.01)
         assert done.how not in ("busy", "gone", "held")
         self.check()
 
@@ -196,7 +196,7 @@ class Late(Exchange):
 
     def prepare(self) -> None:
         file = open(self.path, "ab")  # noqa: SIM115
-        user_file.edit(self.path, self.change, desk=self.desk, patience=0.01)
+        edit.edit(self.path, self.change, desk=self.desk, patience=0.01)
         file.write(b"late\n")
         file.close()
         self.note(b"late\n")

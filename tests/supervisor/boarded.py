@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
+from ibstatus.board import agent_tasks as boarders
 from ibstatus.board.port import Board
 from ibstatus.model.board import Fence
-from ibstatus.model.records import Agent
-from ibstatus.ops.board import agents as boarders
-from ibstatus.store import meta, places
-from ibstatus.supervisor.boarding import Boarding
-from ibstatus.supervisor.errands import Errands
+from ibstatus.model.fleet import Agent
+from ibstatus.project import agent_meta, paths
+from ibstatus.supervisor.background import Errands
+from ibstatus.supervisor.board_tasks import Boarding
 from ibstatus.supervisor.log import Log
 from tests.board.doing import add, known
 from tests.conftest import make_agent
@@ -20,7 +20,7 @@ SAID = "JWT with refresh tokens. I HAVE COMPLETED THE GOAL"
 class Watched:
     """The part of the supervisor that sees to the board, on a clock that the test turns."""
 
-    def __init__(self, place: places.Place) -> None:
+    def __init__(self, place: paths.Place) -> None:
         self.place = place
         self.log = place.home + "/log"
         self.begin()
@@ -42,11 +42,11 @@ class Watched:
         return Path(self.log).read_text() if Path(self.log).exists() else ""
 
 
-def taken(place: places.Place, board: Board, id: str = "it", **more: str) -> Path:
+def taken(place: paths.Place, board: Board, id: str = "it", **more: str) -> Path:
     """An agent `w` that was spawned for this task; its worktree."""
     add(board, id, **more)
     worktree = make_agent(place, "w")
-    meta.change(place, "w", base="main", task={"id": id})
+    agent_meta.change(place, "w", base="main", task={"id": id})
     boarders.take(place, "w", id)
     return worktree
 
@@ -62,6 +62,6 @@ def run_out(board: Board, id: str = "it") -> None:
     board.beat(Fence(task.id, task.claimed_by, task.attempt), 60.0)
 
 
-def letters(place: places.Place) -> list[str]:
+def letters(place: paths.Place) -> list[str]:
     path = Path(place.agent_dir("w"), "inbox.jsonl")
     return [json.loads(line)["msg"] for line in path.read_text().splitlines()] if path.exists() else []

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.drivers import daemon, git_count
 from ibstatus.model.clock import Clock
-from ibstatus.ops import init
-from ibstatus.ops.node import path_of
-from ibstatus.rules import identity, markers, node
-from ibstatus.store import home, locks, places
-from ibstatus.supervisor import loop, noticing
+from ibstatus.node.node import path_of
+from ibstatus.node.rules import node
+from ibstatus.project import home, identity, paths, supervisor_process
+from ibstatus.setup import init
+from ibstatus.supervisor import loop, notices
 from ibstatus.supervisor.log import Log
+from ibstatus.system import locks
+from ibstatus.system.git import git_count
+from ibstatus.system.text import markers
 from tests.conftest import git
 from tests.node_schema import check_node
 from tests.patience import LONG
@@ -24,15 +26,15 @@ PERSON = identity.Caller(identity.PERSON, "user")
 class Machine:
     """The supervisor and its clocks. `run` looks as often as the supervisor itself asks for, or `every` seconds."""
 
-    def __init__(self, place: places.Place) -> None:
+    def __init__(self, place: paths.Place) -> None:
         self.place = place
         self.mono = 1000.0
         self.asleep = 0.0
         self.began = 1_800_000_000.0
         home.enter(place)
-        self.lock = locks.Lock(place.lock(daemon.LOCK))
+        self.lock = locks.Lock(place.lock(supervisor_process.LOCK))
         assert self.lock.try_take()
-        self.supervisor = loop.Supervisor(place, self.lock, Log(daemon.log_of(place)), self.clock)
+        self.supervisor = loop.Supervisor(place, self.lock, Log(supervisor_process.log_of(place)), self.clock)
         self.shown: list[tuple[float, dict[str, object]]] = []
 
     def clock(self) -> Clock:
@@ -53,7 +55,7 @@ class Machine:
             self.look()
 
 
-def node_of(place: places.Place) -> dict[str, object] | None:
+def node_of(place: paths.Place) -> dict[str, object] | None:
     try:
         data = Path(path_of(place)).read_bytes()
         spot = markers.find(data)
@@ -66,11 +68,11 @@ def node_of(place: places.Place) -> dict[str, object] | None:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, commits are counted."""
     monkeypatch.setattr(git_count, "PATIENCE", LONG)
-    monkeypatch.setattr(noticing, "COUNTING", LONG)
+    monkeypatch.setattr(notices, "COUNTING", LONG)
 
 
 @pytest.fixture
-def claude_md(repo: places.Place) -> Path:
+def claude_md(repo: paths.Place) -> Path:
     """A tracked CLAUDE.md, with our block put in by `ib init`."""
     path = Path(path_of(repo))
     path.write_text("# Project\n\nBe kind.\n")
@@ -81,7 +83,7 @@ def claude_md(repo: places.Place) -> Path:
     return path
 
 
-def age_index(place: places.Place) -> None:
+def age_index(place: paths.Place) -> None:
     """As if git had been quiet for a while: nothing is put in right after it was at work."""
     import os
     import time
@@ -90,20 +92,20 @@ def age_index(place: places.Place) -> None:
 
 
 @pytest.fixture
-def listening(repo: places.Place) -> Iterator[None]:
+def listening(repo: paths.Place) -> Iterator[None]:
     """Somebody waits for news, so the supervisor is needed."""
     with locks.Lock(repo.lock("cursor-default")):
         yield
 
 
 @pytest.fixture
-def machine(repo: places.Place, claude_md: Path) -> Iterator[Machine]:
+def machine(repo: paths.Place, claude_md: Path) -> Iterator[Machine]:
     made = Machine(repo)
     yield made
     made.lock.release()
 
 
-def fleet_member(place: places.Place, name: str, created: float, manager: str | None = None) -> Path:
+def fleet_member(place: paths.Place, name: str, created: float, manager: str | None = None) -> Path:
     """An agent as a folder with a meta.json; nobody lives there."""
     folder = Path(place.agent_dir(name))
     folder.mkdir(parents=True)

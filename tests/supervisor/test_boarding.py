@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from bench import start
+from ibstatus.agents.rules import resume_plan
+from ibstatus.board import holdings
 from ibstatus.board.port import Board
-from ibstatus.drivers import daemon
+from ibstatus.merge.rules import board_duties
 from ibstatus.model.board import Fence
-from ibstatus.model.records import Agent
-from ibstatus.ops.board import holding
-from ibstatus.rules import board_duties, recovery, stamps
-from ibstatus.store import home, meta, places
+from ibstatus.model.fleet import Agent
+from ibstatus.project import agent_meta, home, paths, supervisor_process
+from ibstatus.system import timestamps
 from tests.board.doing import RUN_OUT, add, claim_it, known, since, status
 from tests.conftest import Done, git, make_agent
 from tests.gitwork import commit
@@ -27,18 +28,18 @@ from tests.until import until
 
 
 @pytest.fixture
-def board(repo: places.Place) -> Iterator[Board]:
+def board(repo: paths.Place) -> Iterator[Board]:
     found = opened(repo)
     yield found
     found.close()
 
 
 @pytest.fixture
-def watched(repo: places.Place, board: Board) -> Watched:
+def watched(repo: paths.Place, board: Board) -> Watched:
     return Watched(repo)
 
 
-def test_where_nobody_has_a_task_nothing_is_opened(repo: places.Place) -> None:
+def test_where_nobody_has_a_task_nothing_is_opened(repo: paths.Place) -> None:
     home.enter(repo)
     make_agent(repo, "w")
     watched = Watched(repo)
@@ -47,7 +48,7 @@ def test_where_nobody_has_a_task_nothing_is_opened(repo: places.Place) -> None:
     assert not Path(repo.board).exists()
 
 
-def test_a_complete_agent_hands_in_its_branch_and_its_words(repo: places.Place, board: Board, watched: Watched) -> None:
+def test_a_complete_agent_hands_in_its_branch_and_its_words(repo: paths.Place, board: Board, watched: Watched) -> None:
     worktree = taken(repo, board, test="make check")
     tip = commit(worktree, "auth.txt", "token\n")
 
@@ -69,7 +70,7 @@ def test_a_complete_agent_hands_in_its_branch_and_its_words(repo: places.Place, 
     assert watched.look(agent("complete", said=SAID), after=1000) is None
 
 
-def test_without_commits_nothing_is_queued(repo: places.Place, board: Board, watched: Watched) -> None:
+def test_without_commits_nothing_is_queued(repo: paths.Place, board: Board, watched: Watched) -> None:
     taken(repo, board)
 
     watched.look(agent("complete", said=SAID))
@@ -78,7 +79,7 @@ def test_without_commits_nothing_is_queued(repo: places.Place, board: Board, wat
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_what_is_not_committed_is_named(repo: places.Place, board: Board, watched: Watched, committed: bool) -> None:
+def test_what_is_not_committed_is_named(repo: paths.Place, board: Board, watched: Watched, committed: bool) -> None:
     worktree = taken(repo, board)
     if committed:
         commit(worktree, "auth.txt", "token\n")
@@ -90,16 +91,16 @@ def test_what_is_not_committed_is_named(repo: places.Place, board: Board, watche
     assert len(board.entries()) == committed
 
 
-def test_a_living_or_paused_agent_keeps_its_task(repo: places.Place, board: Board, watched: Watched) -> None:
+def test_a_living_or_paused_agent_keeps_its_task(repo: paths.Place, board: Board, watched: Watched) -> None:
     taken(repo, board)
-    for one in (agent("running"), agent("waiting", "permission"), agent("stopped", recovery.PAUSED)):
+    for one in (agent("running"), agent("waiting", "permission"), agent("stopped", resume_plan.PAUSED)):
         run_out(board)
         watched.look(one, after=board_duties.BEAT)
         assert status(board, "it") == "claimed", one
         assert board.sweep() == []
 
 
-def test_of_a_crashed_one_the_lease_runs_out(repo: places.Place, board: Board, watched: Watched) -> None:
+def test_of_a_crashed_one_the_lease_runs_out(repo: paths.Place, board: Board, watched: Watched) -> None:
     taken(repo, board)
     board.beat(Fence("it", "w", 1), RUN_OUT)
 
@@ -110,7 +111,7 @@ def test_of_a_crashed_one_the_lease_runs_out(repo: places.Place, board: Board, w
     assert "The lease of task it has run out" in watched.said()
 
 
-def test_what_it_says_too_late_changes_nothing(repo: places.Place, board: Board, watched: Watched) -> None:
+def test_what_it_says_too_late_changes_nothing(repo: paths.Place, board: Board, watched: Watched) -> None:
     commit(taken(repo, board), "auth.txt", "token\n")
     board.take_back("it", "too slow")
     claim_it(board, "it", "other")
@@ -121,7 +122,7 @@ def test_what_it_says_too_late_changes_nothing(repo: places.Place, board: Board,
     assert (known(board, "it").claimed_by, board.entries()) == ("other", [])
 
 
-def test_one_that_said_it_itself_is_not_done_twice(repo: places.Place, board: Board, watched: Watched) -> None:
+def test_one_that_said_it_itself_is_not_done_twice(repo: paths.Place, board: Board, watched: Watched) -> None:
     commit(taken(repo, board), "auth.txt", "token\n")
     board.done([Fence("it", "w", 1)], "by myself")
 
@@ -130,7 +131,7 @@ def test_one_that_said_it_itself_is_not_done_twice(repo: places.Place, board: Bo
     assert (known(board, "it").summary, board.entries()) == ("by myself", [])
 
 
-def test_a_supervisor_that_begins_anew_finishes_it_once(repo: places.Place, board: Board, watched: Watched) -> None:
+def test_a_supervisor_that_begins_anew_finishes_it_once(repo: paths.Place, board: Board, watched: Watched) -> None:
     commit(taken(repo, board), "auth.txt", "token\n")
     watched.look(agent("running"))
     for _ in range(3):
@@ -141,7 +142,7 @@ def test_a_supervisor_that_begins_anew_finishes_it_once(repo: places.Place, boar
     assert len(board.entries()) == 1
 
 
-def test_a_board_that_is_gone_is_tried_again(repo: places.Place, board: Board, watched: Watched) -> None:
+def test_a_board_that_is_gone_is_tried_again(repo: paths.Place, board: Board, watched: Watched) -> None:
     commit(taken(repo, board), "auth.txt", "token\n")
     board.close()
     os.rename(repo.board, repo.board + ".away")
@@ -162,22 +163,22 @@ def test_a_board_that_is_gone_is_tried_again(repo: places.Place, board: Board, w
 
 
 def test_a_task_that_is_not_on_the_board_keeps_no_other_from_being_kept(
-    repo: places.Place, board: Board, watched: Watched
+    repo: paths.Place, board: Board, watched: Watched
 ) -> None:
     """The board was made anew under an agent that is still at work."""
     make_agent(repo, "a")
-    meta.change(repo, "a", base="main", task={"id": "gone", "attempt": 1})
+    agent_meta.change(repo, "a", base="main", task={"id": "gone", "attempt": 1})
     taken(repo, board)
     run_out(board)
 
     watched.look(Agent("a", "running", "1m", "task", created=1.0), agent("running"), after=board_duties.BEAT)
 
-    assert known(board, "it").lease_until > stamps.utc(time.time() + holding.LEASE / 2)
+    assert known(board, "it").lease_until > timestamps.utc(time.time() + holdings.LEASE / 2)
     assert watched.said() == ""
 
 
 def test_a_task_of_another_board_is_left_alone(
-    repo: places.Place, board: Board, watched: Watched, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, board: Board, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its agent was spawned where IB_BOARD_DSN was set; the supervisor was not."""
     taken(repo, board)
@@ -193,23 +194,25 @@ def test_a_task_of_another_board_is_left_alone(
 
 
 def test_a_supervisor_with_another_dsn_makes_room(
-    repo: places.Place, ib: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, ib: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was begun where IB_BOARD_DSN was not set; a task is taken where it is."""
     try:
         ib("send", "user-claude", "? hello", env={"IB_SUPERVISOR": ""})
-        until(lambda: daemon.holder(repo) is not None)
-        first = daemon.holder(repo)
-        holding.watch_here(repo)
-        assert daemon.holder(repo) == first
+        until(lambda: supervisor_process.holder(repo) is not None)
+        first = supervisor_process.holder(repo)
+        holdings.watch_here(repo)
+        assert supervisor_process.holder(repo) == first
 
         monkeypatch.setenv("IB_BOARD_DSN", "postgresql://127.0.0.1:1/x")
-        holding.watch_here(repo)
+        holdings.watch_here(repo)
 
-        assert not daemon.is_running(repo)
-        until(lambda: ib("send", "user-claude", "hm", env={"IB_SUPERVISOR": ""}) and daemon.is_running(repo))
-        until(lambda: daemon.holder(repo) not in (None, first))  # it holds the lock first, and signs then
-        second = daemon.holder(repo)
+        assert not supervisor_process.is_running(repo)
+        until(
+            lambda: ib("send", "user-claude", "hm", env={"IB_SUPERVISOR": ""}) and supervisor_process.is_running(repo)
+        )
+        until(lambda: supervisor_process.holder(repo) not in (None, first))  # it holds the lock first, and signs then
+        second = supervisor_process.holder(repo)
         assert second is not None
         assert second.environ()["IB_BOARD_DSN"] == "postgresql://127.0.0.1:1/x"
     finally:
@@ -217,7 +220,7 @@ def test_a_supervisor_with_another_dsn_makes_room(
 
 
 def test_the_whole_way(
-    repo: places.Place,
+    repo: paths.Place,
     board: Board,
     fake_claude: Path,
     ib: Callable[..., Done],
@@ -249,7 +252,7 @@ def test_the_whole_way(
     assert status(board, "next") == "ready"
 
 
-def test_an_agent_whose_task_was_taken_back_is_told_once(repo: places.Place, board: Board, watched: Watched) -> None:
+def test_an_agent_whose_task_was_taken_back_is_told_once(repo: paths.Place, board: Board, watched: Watched) -> None:
     taken(repo, board)
     watched.look(agent("running"))
     board.take_back("it", "somebody else shall do it")
@@ -261,12 +264,10 @@ def test_an_agent_whose_task_was_taken_back_is_told_once(repo: places.Place, boa
     assert letter.startswith("[ib] The task it is not yours any more: it is ready. Stop working on it")
 
 
-def test_an_agent_that_ended_its_task_itself_is_told_nothing(
-    repo: places.Place, board: Board, watched: Watched
-) -> None:
+def test_an_agent_that_ended_its_task_itself_is_told_nothing(repo: paths.Place, board: Board, watched: Watched) -> None:
     taken(repo, board)
     watched.look(agent("running"))
-    fence = holding.fence_of(repo, "w")
+    fence = holdings.fence_of(repo, "w")
     assert fence is not None
     board.done([fence], "by hand")
 

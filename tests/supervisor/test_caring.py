@@ -9,15 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.claude import attention
+from ibstatus.mail import inbox, wake_agent
 from ibstatus.model.clock import Clock
-from ibstatus.model.records import Agent
-from ibstatus.ops import attention, fleet, rouse
-from ibstatus.rules import nudges
-from ibstatus.store import episodes, inbox, places, states
-from ibstatus.supervisor import parking
-from ibstatus.supervisor.caring import Caring
+from ibstatus.model.fleet import Agent
+from ibstatus.project import paths
+from ibstatus.state import episode_file, fleet, hook_history
+from ibstatus.state.rules import nudges
+from ibstatus.supervisor import limits
+from ibstatus.supervisor.care import Caring
 from ibstatus.supervisor.log import Log
-from ibstatus.supervisor.rousing import Rousing
+from ibstatus.supervisor.wake import Rousing
 from tests.living import Living
 from tests.supervisor.test_noticing import told
 from tests.until import meanwhile, until
@@ -26,11 +28,11 @@ from tests.until import meanwhile, until
 class Turned:
     """Both parts of the supervisor that type, on a clock that the test turns; each look is done to its end."""
 
-    def __init__(self, place: places.Place) -> None:
+    def __init__(self, place: paths.Place) -> None:
         self.place = place
         log = Log(place.home + "/log")
         self.caring, self.rousing = Caring(place, log), Rousing(place, log)
-        self.states = states.States(place)
+        self.states = hook_history.States(place)
         self.before: dict[str, Agent] = {}
         self.now = 1000.0
         self.ahead = 0.0  # of the wall clock
@@ -59,18 +61,18 @@ class Turned:
 
 
 @pytest.fixture
-def start(repo: places.Place, tmux: Callable[..., str], tmp_path: Path) -> Callable[[str], Living]:
+def start(repo: paths.Place, tmux: Callable[..., str], tmp_path: Path) -> Callable[[str], Living]:
     return lambda script: Living(repo, tmux, tmp_path / "claude", "w1", script).idle()
 
 
-def letters(place: places.Place) -> list[str]:
+def letters(place: paths.Place) -> list[str]:
     try:
         return [json.loads(line)["msg"] for line in Path(inbox.path_of(place, "w1")).read_text().splitlines()]
     except FileNotFoundError:
         return []
 
 
-def test_a_silent_agent_is_told_after_a_minute_and_once(repo: places.Place, start: Callable[[str], Living]) -> None:
+def test_a_silent_agent_is_told_after_a_minute_and_once(repo: paths.Place, start: Callable[[str], Living]) -> None:
     living = start("say hm\nend well\nsay so\nwait for you\n")
     living.submit("go")
     turned = Turned(repo)
@@ -91,7 +93,7 @@ def test_a_silent_agent_is_told_after_a_minute_and_once(repo: places.Place, star
     assert "for you" in told(repo)[-1]
 
 
-def test_who_is_told_something_at_that_moment_is_not_nudged(repo: places.Place, start: Callable[[str], Living]) -> None:
+def test_who_is_told_something_at_that_moment_is_not_nudged(repo: paths.Place, start: Callable[[str], Living]) -> None:
     """What the supervisor sees is older than the letter, and the letter is no longer unread."""
     living = start("say hm\nend well\nsay hm\nend well\nwait\n")
     living.submit("go")
@@ -99,7 +101,7 @@ def test_who_is_told_something_at_that_moment_is_not_nudged(repo: places.Place, 
     seen = turned.until(lambda agent: agent.state == "waiting" and agent.silent)
     turned.look()
     inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
-    until(lambda: rouse.rouse(repo, "w1").state == "delivered")
+    until(lambda: wake_agent.rouse(repo, "w1").state == "delivered")
     living.idle()
 
     turned.caring.look([seen], Clock(turned.now + 61, turned.now + 61, time.time()))
@@ -114,7 +116,7 @@ def test_who_is_told_something_at_that_moment_is_not_nudged(repo: places.Place, 
 
 
 def test_a_nudge_that_was_held_up_is_of_the_silence_that_it_was_due_in(
-    repo: places.Place, start: Callable[[str], Living]
+    repo: paths.Place, start: Callable[[str], Living]
 ) -> None:
     """Errands stand in one line: while one types, mail, its turn and the look after it may come and go."""
     living = start("say hm\nend well\nsay hm\nend well\nwait\n")
@@ -127,7 +129,7 @@ def test_a_nudge_that_was_held_up_is_of_the_silence_that_it_was_due_in(
         turned.caring.errands.add("another", lambda: over.wait() and None)
         turned.caring.look([first], Clock(turned.now + 61, turned.now + 61, time.time()))
         inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
-        until(lambda: rouse.rouse(repo, "w1").state == "delivered")
+        until(lambda: wake_agent.rouse(repo, "w1").state == "delivered")
         until(lambda: turned.at_rest(first.since))
         seen = turned.at_rest(first.since)
         turned.caring.look(seen, Clock(turned.now + 62, turned.now + 62, time.time()))
@@ -143,7 +145,7 @@ def test_a_nudge_that_was_held_up_is_of_the_silence_that_it_was_due_in(
     assert letters(repo) == ["mail", nudges.LETTER]
 
 
-def test_a_full_context_is_compacted_once(repo: places.Place, start: Callable[[str], Living]) -> None:
+def test_a_full_context_is_compacted_once(repo: paths.Place, start: Callable[[str], Living]) -> None:
     Path(repo.root, ".ittybitty.json").write_text('{"autoCompactThreshold": 80}')
     living = start("say hm\nwait\n")
     living.submit("go")
@@ -157,7 +159,7 @@ def test_a_full_context_is_compacted_once(repo: places.Place, start: Callable[[s
     living.idle()
     turned.look(5)
     turned.look(500)
-    known = episodes.read(repo)
+    known = episode_file.read(repo)
     assert path.read_bytes().count(b'"compact_boundary"') == 1
     assert known is not None
     assert len(told(repo)) == 1  # the compaction is no news
@@ -173,7 +175,7 @@ def test_a_full_context_is_compacted_once(repo: places.Place, start: Callable[[s
     ],
 )
 def test_no_compaction_changes_or_repeats_anything(
-    repo: places.Place, start: Callable[[str], Living], end: str, state: str, reason: str
+    repo: paths.Place, start: Callable[[str], Living], end: str, state: str, reason: str
 ) -> None:
     """One after the other: one that fails, one with nothing to do, two that succeed."""
     living = start(f"{end}\ncompact error\ncompact short\ncompact\ncompact\n")
@@ -195,7 +197,7 @@ def test_no_compaction_changes_or_repeats_anything(
     assert len(told(repo)) == 1
 
 
-def test_a_compaction_in_a_turn_loses_nothing_of_its_end(repo: places.Place, start: Callable[[str], Living]) -> None:
+def test_a_compaction_in_a_turn_loses_nothing_of_its_end(repo: paths.Place, start: Callable[[str], Living]) -> None:
     living = start(
         "finish one\nwork 1.5\ncompact\nfinish two\nwork 1.5\ncompact short\nfinish three\nwork 1.5\ncompact error\n"
     )
@@ -207,7 +209,7 @@ def test_a_compaction_in_a_turn_loses_nothing_of_its_end(repo: places.Place, sta
     assert "API" in told(repo)[3] or "error" in told(repo)[3]
 
 
-def test_after_the_reset_it_is_sent_on(repo: places.Place, start: Callable[[str], Living]) -> None:
+def test_after_the_reset_it_is_sent_on(repo: paths.Place, start: Callable[[str], Living]) -> None:
     living = start("limit usage\nsay on\nwait\n")
     living.submit("go")
     living.until(lambda: living.screen.kind == "dialog")
@@ -217,18 +219,18 @@ def test_after_the_reset_it_is_sent_on(repo: places.Place, start: Callable[[str]
     assert [text.partition(":")[0] for text in told(repo)] == ["Usage limit reached"]
     living.until(lambda: living.screen.takes_text)  # the menu was answered
     assert living.prompts() == ["go"]
-    record = episodes.read(repo)
+    record = episode_file.read(repo)
     assert record is not None
     assert record.park is not None
 
     turned.ahead = record.park.until - time.time() + 200
     turned.until(lambda agent: agent.state == "waiting" and agent.source == "hooks")
 
-    assert letters(repo) == [parking.LETTER]
+    assert letters(repo) == [limits.LETTER]
     assert living.hears("The usage limit that stopped you is over") == 1
 
 
-def test_what_a_failed_turn_was_told_is_told_again(repo: places.Place, start: Callable[[str], Living]) -> None:
+def test_what_a_failed_turn_was_told_is_told_again(repo: paths.Place, start: Callable[[str], Living]) -> None:
     living = start("error server_error\nsay on\nwait\n")
     turned = Turned(repo)
     turned.look()
@@ -250,7 +252,7 @@ def test_what_a_failed_turn_was_told_is_told_again(repo: places.Place, start: Ca
 
 
 def test_nobody_is_typed_to_while_a_person_types(
-    repo: places.Place, start: Callable[[str], Living], monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, start: Callable[[str], Living], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A terminal that is attached, with keys that have just come in."""
     import pty
@@ -269,9 +271,9 @@ def test_nobody_is_typed_to_while_a_person_types(
         inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
         with meanwhile(lambda: os.write(master, b"\x7f"), 0.1):  # a key that changes nothing
             living.until(lambda: attention.is_typing("ib", living.pane))
-            assert rouse.rouse(repo, "w1").state == "draft"
+            assert wake_agent.rouse(repo, "w1").state == "draft"
         assert living.prompts() == []
-        until(lambda: rouse.rouse(repo, "w1").state == "delivered")
+        until(lambda: wake_agent.rouse(repo, "w1").state == "delivered")
     finally:
         person.terminate()
         person.wait()
@@ -280,7 +282,7 @@ def test_nobody_is_typed_to_while_a_person_types(
     assert living.hears("[sent by agent lead]: mail") == 1
 
 
-def test_the_menu_of_a_limit_may_be_drawn_late(repo: places.Place, start: Callable[[str], Living]) -> None:
+def test_the_menu_of_a_limit_may_be_drawn_late(repo: paths.Place, start: Callable[[str], Living]) -> None:
     """Its hook tells of the limit first; that no menu stands there then says nothing."""
     living = start("limit usage\nwait\n")
     caring = Turned(repo).caring

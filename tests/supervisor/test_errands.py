@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.agents import pause, recover
 from ibstatus.model.clock import Clock
-from ibstatus.ops import pause, recover
-from ibstatus.store import home, operations, places
-from ibstatus.supervisor import acting
-from ibstatus.supervisor.caring import Caring
-from ibstatus.supervisor.errands import Done, Errands
+from ibstatus.project import home, operations, paths
+from ibstatus.supervisor import tidy
+from ibstatus.supervisor.background import Done, Errands
+from ibstatus.supervisor.care import Caring
 from ibstatus.supervisor.log import Log
 from tests.until import until
 
@@ -40,7 +40,7 @@ def test_at_the_end_the_one_that_runs_counts_and_no_other_begins(
     assert not errands.is_busy()
 
 
-def test_a_bug_in_one_part_keeps_no_other_from_its_turn(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_one_part_keeps_no_other_from_its_turn(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     home.enter(repo)
     log, turns = repo.home + "/log", list[str]()
     caring = Caring(repo, Log(log))
@@ -50,18 +50,18 @@ def test_a_bug_in_one_part_keeps_no_other_from_its_turn(repo: places.Place, monk
 
     monkeypatch.setattr(caring.noticing, "look", bug)
     monkeypatch.setattr(caring.parking, "look", lambda *given: turns.append("parking"))
-    monkeypatch.setattr(acting, "fold", bug)
-    monkeypatch.setattr(acting, "mend", lambda *given: turns.append("mend"))
+    monkeypatch.setattr(tidy, "fold", bug)
+    monkeypatch.setattr(tidy, "mend", lambda *given: turns.append("mend"))
 
     caring.look([], Clock(1.0, 1.0, 1.0))
-    said = acting.tidy(repo, [], 1.0)
+    said = tidy.tidy(repo, [], 1.0)
 
     assert turns == ["parking", "mend"]
     assert "TypeError: a bug of ours" in Path(log).read_text()
     assert [line for line in said if "a bug of ours" in line]
 
 
-def test_an_operation_that_cannot_be_mended_keeps_no_other(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operation_that_cannot_be_mended_keeps_no_other(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     home.enter(repo)
     mended, said = list[str](), list[str]()
 
@@ -118,7 +118,7 @@ def test_what_one_brings_and_cannot_be_done_keeps_no_other_from_counting(tmp_pat
     assert "its agent was removed" in (tmp_path / "log").read_text()
 
 
-def test_a_result_that_fails_again_and_again_is_complained_of_once(repo: places.Place) -> None:
+def test_a_result_that_fails_again_and_again_is_complained_of_once(repo: paths.Place) -> None:
     home.enter(repo)
     caring = Caring(repo, Log(repo.home + "/log"))
 

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.mail import inbox
 from ibstatus.model.clock import Clock
-from ibstatus.model.records import Agent
-from ibstatus.ops import fleet
-from ibstatus.store import home, inbox, places
-from ibstatus.supervisor import parking
-from ibstatus.supervisor.caring import Caring
+from ibstatus.model.fleet import Agent
+from ibstatus.project import home, paths
+from ibstatus.state import fleet
+from ibstatus.supervisor import limits
+from ibstatus.supervisor.care import Caring
 from ibstatus.supervisor.log import Log
 from tests.conftest import make_agent
 from tests.living import Living
@@ -43,7 +44,7 @@ def another(caring: Caring) -> Iterator[None]:
 
 
 @pytest.fixture
-def caring(repo: places.Place) -> Caring:
+def caring(repo: paths.Place) -> Caring:
     home.enter(repo)
     make_agent(repo, "w1")
     return Caring(repo, Log(repo.home + "/log"))
@@ -54,7 +55,7 @@ def look(caring: Caring, one: Agent, *times: float) -> None:
         caring.look([one], at(mono))
 
 
-def letters(place: places.Place) -> list[str]:
+def letters(place: paths.Place) -> list[str]:
     path = Path(inbox.path_of(place, "w1"))
     return [json.loads(line)["msg"] for line in path.read_text().splitlines()] if path.exists() else []
 
@@ -69,7 +70,7 @@ def letters(place: places.Place) -> list[str]:
     ],
     ids=["complete", "running", "stopped", "limited anew"],
 )
-def test_who_is_limited_no_more_is_not_sent_on(repo: places.Place, caring: Caring, now: list[Agent]) -> None:
+def test_who_is_limited_no_more_is_not_sent_on(repo: paths.Place, caring: Caring, now: list[Agent]) -> None:
     look(caring, LIMITED, 2)
     caring.errands.wait()
     with another(caring):
@@ -81,25 +82,25 @@ def test_who_is_limited_no_more_is_not_sent_on(repo: places.Place, caring: Carin
     assert letters(repo) == []
 
 
-def test_who_is_limited_still_is_sent_on(repo: places.Place, caring: Caring) -> None:
+def test_who_is_limited_still_is_sent_on(repo: paths.Place, caring: Caring) -> None:
     look(caring, LIMITED, 2)
     caring.errands.wait()
     with another(caring):
         look(caring, LIMITED, 62, 85, 90, 110)
-    assert letters(repo) == [parking.LETTER]
+    assert letters(repo) == [limits.LETTER]
 
 
-def test_who_is_seen_as_limited_in_another_way_is_sent_on(repo: places.Place, caring: Caring) -> None:
+def test_who_is_seen_as_limited_in_another_way_is_sent_on(repo: paths.Place, caring: Caring) -> None:
     look(caring, LIMITED, 2)
     caring.errands.wait()
     with another(caring):
         look(caring, LIMITED, 62, 85, 90, 110)
         look(caring, agent("rate_limited", 112, LIMITED.said), 113)
-    assert letters(repo) == [parking.LETTER]
+    assert letters(repo) == [limits.LETTER]
 
 
 def test_it_is_sent_on_though_nobody_can_be_told_of_its_limit(
-    repo: places.Place, caring: Caring, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, caring: Caring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def tell(*given: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
@@ -108,12 +109,12 @@ def test_it_is_sent_on_though_nobody_can_be_told_of_its_limit(
     for mono in range(2, 150, 5):
         look(caring, LIMITED, mono)
         caring.errands.wait()
-    assert letters(repo) == [parking.LETTER]
+    assert letters(repo) == [limits.LETTER]
 
 
 @pytest.mark.parametrize("turn", ["limit rate", "error server_error"])
 def test_who_has_met_a_limit_meanwhile_is_not_compacted(
-    repo: places.Place,
+    repo: paths.Place,
     start: Callable[[str], Living],  # noqa: F811
     turn: str,
 ) -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.agents.rules import resume_plan
+from ibstatus.board import agent_tasks as boarders
+from ibstatus.board import holdings
 from ibstatus.board.port import Board
-from ibstatus.ops.board import agents as boarders
-from ibstatus.ops.board import holding
-from ibstatus.rules import board_duties, recovery, stamps
-from ibstatus.store import meta, places
+from ibstatus.merge.rules import board_duties
+from ibstatus.project import agent_meta, paths
+from ibstatus.system import timestamps
 from tests.board.doing import RUN_OUT, add, claim_it, known, status
 from tests.conftest import Done, make_agent, run_ib
 from tests.gitwork import commit
@@ -28,7 +30,7 @@ FOREIGN = [
 
 
 @pytest.fixture
-def board(repo: places.Place) -> Iterator[Board]:
+def board(repo: paths.Place) -> Iterator[Board]:
     found = opened(repo)
     add(found, "it")
     yield found
@@ -36,12 +38,12 @@ def board(repo: places.Place) -> Iterator[Board]:
 
 
 @pytest.fixture
-def watched(repo: places.Place, board: Board) -> Watched:
+def watched(repo: paths.Place, board: Board) -> Watched:
     return Watched(repo)
 
 
 @pytest.fixture
-def says(repo: places.Place, board: Board) -> Ib:
+def says(repo: paths.Place, board: Board) -> Ib:
     """ib board, as the agent `w` types it."""
     worktree = make_agent(repo, "w")
 
@@ -51,16 +53,16 @@ def says(repo: places.Place, board: Board) -> Ib:
     return run
 
 
-def held(place: places.Place) -> list[tuple[str, int]]:
-    return [(one.fence.task_id, one.fence.attempt) for one in holding.of(place, "w")]
+def held(place: paths.Place) -> list[tuple[str, int]]:
+    return [(one.fence.task_id, one.fence.attempt) for one in holdings.of(place, "w")]
 
 
 def test_it_is_kept_while_its_agent_lives_or_is_paused(repo, board: Board, watched: Watched, says: Ib) -> None:
     assert says("claim").out == "it\n"
-    for one in (agent("running"), agent("waiting", "permission"), agent("stopped", recovery.PAUSED)):
+    for one in (agent("running"), agent("waiting", "permission"), agent("stopped", resume_plan.PAUSED)):
         run_out(board)
         watched.look(one, after=board_duties.BEAT)
-        assert known(board, "it").lease_until > stamps.utc(time.time() + holding.LEASE / 2), one
+        assert known(board, "it").lease_until > timestamps.utc(time.time() + holdings.LEASE / 2), one
     assert letters(repo) == []
 
 
@@ -68,7 +70,7 @@ def test_it_is_kept_while_its_agent_lives_or_is_paused(repo, board: Board, watch
 def test_of_one_that_is_over_the_lease_runs_out(repo, board: Board, watched: Watched, says: Ib, over) -> None:
     """That it is complete says nothing of a task that it did not say to be done."""
     assert says("claim").code == 0
-    board.beat(holding.of(repo, "w")[0].fence, RUN_OUT)
+    board.beat(holdings.of(repo, "w")[0].fence, RUN_OUT)
     watched.look(over)
     board.sweep()
 
@@ -80,7 +82,7 @@ def test_a_longer_lease_stays_as_long(repo, board: Board, watched: Watched, says
     run_out(board)
     watched.look(agent("running"), after=board_duties.BEAT)
 
-    assert known(board, "it").lease_until > stamps.utc(time.time() + 7000)
+    assert known(board, "it").lease_until > timestamps.utc(time.time() + 7000)
 
 
 def test_a_shorter_one_is_the_agents_own_to_extend(repo, board: Board, watched: Watched, says: Ib) -> None:
@@ -95,7 +97,7 @@ def test_it_is_extended_by_what_the_last_beat_said(repo, board: Board, watched: 
     assert says("claim").code == 0
     assert says("beat", "it", "--lease", "7200").code == 0
     watched.look(agent("running"), after=board_duties.BEAT)
-    assert known(board, "it").lease_until > stamps.utc(time.time() + 7000)
+    assert known(board, "it").lease_until > timestamps.utc(time.time() + 7000)
 
     assert says("beat", "it", "--lease", "30").code == 0
     before = known(board, "it").lease_until
@@ -125,7 +127,7 @@ def test_done_and_on_keeps_the_next_one(repo, board: Board, watched: Watched, sa
     run_out(board, "next")
     watched.look(agent("running"), after=board_duties.BEAT)
 
-    assert known(board, "next").lease_until > stamps.utc(time.time() + holding.LEASE / 2)
+    assert known(board, "next").lease_until > timestamps.utc(time.time() + holdings.LEASE / 2)
 
 
 def test_one_that_was_taken_away_is_told_once(repo, board: Board, watched: Watched, says: Ib) -> None:
@@ -135,14 +137,14 @@ def test_one_that_was_taken_away_is_told_once(repo, board: Board, watched: Watch
 
     refused = says("done", "it")
     assert (refused.code, held(repo)) == (1, [("it", 1)])
-    record = meta.read(repo, "w")["claims"]
+    record = agent_meta.read(repo, "w")["claims"]
     for _ in range(3):
         watched.look(agent("running"), after=board_duties.BEAT)
 
     told = ["[ib] The task it is not yours any more: it is claimed by other. Stop working on it."]
     assert (letters(repo), held(repo)) == (told, [])
 
-    meta.change(repo, "w", claims=record)  # a supervisor that was killed right after the letter
+    agent_meta.change(repo, "w", claims=record)  # a supervisor that was killed right after the letter
     watched.begin()
     watched.look(agent("running"), after=board_duties.BEAT)
     assert (letters(repo), held(repo)) == (told, [])
@@ -205,7 +207,7 @@ def test_one_that_is_given_back_while_it_is_looked_at_is_not_told_of(
 
 
 def test_the_task_it_was_spawned_for_taken_once_more_is_kept(repo, board: Board, watched: Watched, says: Ib) -> None:
-    meta.change(repo, "w", base="main", task={"id": "it"})
+    agent_meta.change(repo, "w", base="main", task={"id": "it"})
     boarders.take(repo, "w", "it")
     watched.look(agent("running"))
     board.take_back("it", "")
@@ -215,7 +217,7 @@ def test_the_task_it_was_spawned_for_taken_once_more_is_kept(repo, board: Board,
     run_out(board)
     watched.look(agent("running"), after=board_duties.BEAT)
     assert letters(repo) == []
-    assert known(board, "it").lease_until > stamps.utc(time.time() + holding.LEASE / 2)
+    assert known(board, "it").lease_until > timestamps.utc(time.time() + holdings.LEASE / 2)
 
     board.take_back("it", "")
     assert says("claim").code == 0
@@ -238,7 +240,7 @@ def test_one_of_the_same_name_elsewhere_is_another(repo, board: Board, watched: 
 def test_while_a_paused_agent_holds_one_the_supervisor_is_needed(
     repo, board: Board, watched: Watched, says: Ib
 ) -> None:
-    paused = agent("stopped", recovery.PAUSED)
+    paused = agent("stopped", resume_plan.PAUSED)
     watched.look(paused)
     assert not watched.boarding.keeps
     assert says("claim").code == 0
@@ -250,7 +252,7 @@ def test_while_a_paused_agent_holds_one_the_supervisor_is_needed(
 
 
 def test_where_the_claim_cannot_be_written_down_it_is_said(repo, board: Board, says: Ib) -> None:
-    Path(meta.path_of(repo, "w")).write_text("no json")
+    Path(agent_meta.path_of(repo, "w")).write_text("no json")
 
     done = says("claim")
 
@@ -276,7 +278,7 @@ def test_an_earlier_attempt_is_not_taken_for_its_own(repo, board: Board, says: I
 def test_its_end_gives_it_back(repo, board: Board, says: Ib, words, lease: str) -> None:
     assert says("claim", "--lease", lease).code == 0
     commit(Path(repo.agent_dir("w"), "repo"), "new.txt", "new\n")
-    meta.change(repo, "w", base="main")
+    agent_meta.change(repo, "w", base="main")
 
     done = run_ib(*words, "w", "--force", cwd=repo.root)
 
@@ -297,7 +299,7 @@ def test_one_that_could_not_be_told_is_not_held(repo, board: Board, says: Ib) ->
 
 
 def test_an_agent_whose_meta_is_lost_claims_all_the_same(repo, board: Board, says: Ib) -> None:
-    path = Path(meta.path_of(repo, "w"))
+    path = Path(agent_meta.path_of(repo, "w"))
     path.unlink()
 
     assert says("claim").out == "it\n"
@@ -333,7 +335,7 @@ def test_one_of_another_board_is_left_alone(
     ],
 )
 def test_foreign_entries_are_passed_over(repo, board: Board, watched: Watched, says: Ib, foreign) -> None:
-    meta.change(repo, "w", claims=foreign)
+    agent_meta.change(repo, "w", claims=foreign)
     watched.look(agent("running"))
     assert says("claim").code == 0
 

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from ibstatus.store import home, inbox, messages, places
+from ibstatus.mail import inbox, messages
+from ibstatus.project import home, paths
 from tests.conftest import make_agent
 from tests.supervisor.test_noticing import WALL, agent, at, caring, lines_of, queued, told, worker
 
 
-def test_a_letter_that_its_reader_will_not_read_is_told_to_the_next(repo: places.Place) -> None:
+def test_a_letter_that_its_reader_will_not_read_is_told_to_the_next(repo: paths.Place) -> None:
     home.enter(repo)
     make_agent(repo, "m")
     done = worker("w", "complete", manager="m")
@@ -23,7 +24,7 @@ def test_a_letter_that_its_reader_will_not_read_is_told_to_the_next(repo: places
     assert len(told(repo)) == 1
 
 
-def test_a_letter_that_was_read_dies_with_nobody(repo: places.Place) -> None:
+def test_a_letter_that_was_read_dies_with_nobody(repo: paths.Place) -> None:
     home.enter(repo)
     make_agent(repo, "m")
     done = worker("w", "complete", manager="m")
@@ -35,7 +36,7 @@ def test_a_letter_that_was_read_dies_with_nobody(repo: places.Place) -> None:
     assert told(repo) == []
 
 
-def test_a_nudge_that_comes_too_late_is_none(repo: places.Place) -> None:
+def test_a_nudge_that_comes_too_late_is_none(repo: paths.Place) -> None:
     """The errand took its time; meanwhile it has gone on."""
     make_agent(repo, "w")
     one = caring(repo)
@@ -47,7 +48,7 @@ def test_a_nudge_that_comes_too_late_is_none(repo: places.Place) -> None:
     assert not Path(inbox.path_of(repo, "w")).exists()
 
 
-def test_what_it_asked_in_the_second_in_which_it_began_is_its_own_word(repo: places.Place) -> None:
+def test_what_it_asked_in_the_second_in_which_it_began_is_its_own_word(repo: paths.Place) -> None:
     one = caring(repo)
     one.look([agent("m", "running", since=1.9)], at(2))
     messages.send(repo, "m", "m", True, "question", "which?", WALL + 1.95)
@@ -55,7 +56,7 @@ def test_what_it_asked_in_the_second_in_which_it_began_is_its_own_word(repo: pla
     assert [line["from"] for line in queued(repo)] == ["m"]
 
 
-def test_a_second_wait_before_the_words_of_a_limit(repo: places.Place) -> None:
+def test_a_second_wait_before_the_words_of_a_limit(repo: paths.Place) -> None:
     one = caring(repo)
     one.look([worker("w", "rate_limited")], at(1))
     assert told(repo) == []
@@ -66,7 +67,7 @@ def test_a_second_wait_before_the_words_of_a_limit(repo: places.Place) -> None:
     assert "v, w will be sent on at " in told(repo)[0]
 
 
-def test_workers_that_stop_one_after_the_other_are_one_letter(repo: places.Place) -> None:
+def test_workers_that_stop_one_after_the_other_are_one_letter(repo: paths.Place) -> None:
     home.enter(repo)
     make_agent(repo, "m")
     names = ["w0", "w1", "w2"]
@@ -86,7 +87,7 @@ def test_workers_that_stop_one_after_the_other_are_one_letter(repo: places.Place
     assert letters == ["[hook]: 3 of your subtasks stopped (w0, w1, w2); ib resume w0 w1 w2"]
 
 
-def test_a_reader_whose_mail_cannot_be_read_keeps_nobody_from_being_told(repo: places.Place) -> None:
+def test_a_reader_whose_mail_cannot_be_read_keeps_nobody_from_being_told(repo: paths.Place) -> None:
     home.enter(repo)
     for name in ("m", "w", "x"):
         make_agent(repo, name)

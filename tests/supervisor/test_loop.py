@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from ibstatus.drivers import ground
+from ibstatus.mail import messages, questions
 from ibstatus.model.clock import Clock
-from ibstatus.ops import init, node
-from ibstatus.ops.node import path_of
-from ibstatus.rules import duties
-from ibstatus.store import messages, places, questions, spool
-from ibstatus.store import published as proof
-from ibstatus.supervisor import loop
+from ibstatus.node import node
+from ibstatus.node.node import path_of
+from ibstatus.project import paths, presence, spool
+from ibstatus.setup import init
+from ibstatus.state import snapshot_fresh as proof
+from ibstatus.supervisor import loop, schedule
 from tests.conftest import Done, git
 from tests.gitwork import commit
 from tests.patience import LONG
@@ -26,12 +26,12 @@ from tests.supervisor.conftest import PERSON, Machine, age_index, fleet_member, 
 from tests.until import until
 
 
-def published(place: places.Place) -> dict[str, Any]:
+def published(place: paths.Place) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(Path(place.home, "status.json").read_text())
     return found
 
 
-def test_the_first_rounds_publish_the_fleet_and_the_node(machine: Machine, repo: places.Place) -> None:
+def test_the_first_rounds_publish_the_fleet_and_the_node(machine: Machine, repo: paths.Place) -> None:
     fleet_member(repo, "lead", machine.clock().wall - 400)
     fleet_member(repo, "w1", machine.clock().wall - 300, "lead")
 
@@ -48,7 +48,7 @@ def test_the_first_rounds_publish_the_fleet_and_the_node(machine: Machine, repo:
 
 
 def test_who_goes_without_a_word_is_looked_after_at_once(
-    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, repo: paths.Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not when the next tidying is due, and with a long interval not at the end of that."""
     fleet_member(repo, "lead", machine.clock().wall - 400)
@@ -67,7 +67,7 @@ def test_who_goes_without_a_word_is_looked_after_at_once(
 
 
 def test_what_cannot_be_published_anew_is_believed_no_more(
-    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, repo: paths.Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fleet_member(repo, "lead", machine.clock().wall - 400)
     machine.run(2)
@@ -83,7 +83,7 @@ def test_what_cannot_be_published_anew_is_believed_no_more(
     assert path.stat().st_mtime == 0
 
 
-def test_a_question_stands_in_the_node_after_one_look(machine: Machine, repo: places.Place) -> None:
+def test_a_question_stands_in_the_node_after_one_look(machine: Machine, repo: paths.Place) -> None:
     machine.run(5)
     questions.ask(repo, "cli", "lead", True, "CSS or theme?", machine.clock().wall)
     machine.run(1)
@@ -92,7 +92,7 @@ def test_a_question_stands_in_the_node_after_one_look(machine: Machine, repo: pl
     assert [message["content"] for message in shown["messages"]] == ["CSS or theme?"]
 
 
-def test_what_hooks_noted_is_the_state(machine: Machine, repo: places.Place) -> None:
+def test_what_hooks_noted_is_the_state(machine: Machine, repo: paths.Place) -> None:
     fleet_member(repo, "lead", machine.clock().wall - 400)
     machine.run(2)
     spool.note(repo, "lead", machine.clock().wall, {"kind": "agent.stopped", "who": "lead"})
@@ -102,7 +102,7 @@ def test_what_hooks_noted_is_the_state(machine: Machine, repo: places.Place) -> 
     assert [agent["state"] for agent in published(repo)["agents"]] == ["stopped"]
 
 
-def test_two_hundred_agents_appear_and_vanish(machine: Machine, listening: None, repo: places.Place) -> None:
+def test_two_hundred_agents_appear_and_vanish(machine: Machine, listening: None, repo: paths.Place) -> None:
     machine.run(40)
     names = iter(range(1000))
     alive: list[Path] = []
@@ -124,7 +124,7 @@ def test_two_hundred_agents_appear_and_vanish(machine: Machine, listening: None,
     assert all(later - earlier >= 30 for earlier, later in itertools.pairwise(times))
 
 
-def test_a_quiet_hour_with_twelve_agents(machine: Machine, listening: None, repo: places.Place) -> None:
+def test_a_quiet_hour_with_twelve_agents(machine: Machine, listening: None, repo: paths.Place) -> None:
     for number in range(12):
         fleet_member(repo, f"a{number}", machine.clock().wall - 50 * number)
     machine.run(60, every=5)
@@ -136,7 +136,7 @@ def test_a_quiet_hour_with_twelve_agents(machine: Machine, listening: None, repo
     assert machine.supervisor.ended == ""
 
 
-def test_an_agent_that_vanishes_while_it_is_looked_at(machine: Machine, listening: None, repo: places.Place) -> None:
+def test_an_agent_that_vanishes_while_it_is_looked_at(machine: Machine, listening: None, repo: paths.Place) -> None:
     done = threading.Event()
 
     def churn() -> None:
@@ -157,7 +157,7 @@ def test_an_agent_that_vanishes_while_it_is_looked_at(machine: Machine, listenin
     assert published(repo)["agents"] == []
 
 
-def test_a_broken_meta_is_said_once_and_hides_nobody(machine: Machine, repo: places.Place) -> None:
+def test_a_broken_meta_is_said_once_and_hides_nobody(machine: Machine, repo: paths.Place) -> None:
     fleet_member(repo, "good", 1_800_000_000)
     (fleet_member(repo, "bad", 1_800_000_000) / "meta.json").write_text("{nope")
     machine.run(10)
@@ -170,7 +170,7 @@ def test_a_broken_meta_is_said_once_and_hides_nobody(machine: Machine, repo: pla
     assert log.count("bad: meta.json is broken") == 1
 
 
-def test_an_hour_asleep_is_one_look(machine: Machine, repo: places.Place) -> None:
+def test_an_hour_asleep_is_one_look(machine: Machine, repo: paths.Place) -> None:
     machine.run(30)
     seq = published(repo)["seq"]
     machine.asleep = 3600
@@ -180,14 +180,14 @@ def test_an_hour_asleep_is_one_look(machine: Machine, repo: places.Place) -> Non
     assert published(repo)["seq"] == seq
 
 
-def test_it_leaves_when_nobody_needs_it(machine: Machine, repo: places.Place) -> None:
+def test_it_leaves_when_nobody_needs_it(machine: Machine, repo: paths.Place) -> None:
     machine.run(300)
 
     assert machine.supervisor.ended == "nobody needs it"
     assert machine.mono < 1000 + 80
 
 
-def test_what_a_killed_writer_owes_is_done(machine: Machine, repo: places.Place) -> None:
+def test_what_a_killed_writer_owes_is_done(machine: Machine, repo: paths.Place) -> None:
     messages.send(repo, "cli", "a", True, "question", "hi?", machine.clock().wall)
     items = json.loads(Path(repo.messages).read_text())
     del items[0]["queued"]
@@ -200,7 +200,7 @@ def test_what_a_killed_writer_owes_is_done(machine: Machine, repo: places.Place)
 
 
 def test_a_file_that_a_person_spoiled_is_left_alone_and_taken_up_again(
-    machine: Machine, listening: None, repo: places.Place, claude_md: Path
+    machine: Machine, listening: None, repo: paths.Place, claude_md: Path
 ) -> None:
     machine.run(40)
     good = claude_md.read_bytes()
@@ -217,7 +217,7 @@ def test_a_file_that_a_person_spoiled_is_left_alone_and_taken_up_again(
     assert [message["content"] for message in shown["messages"]] == ["first?"]
 
 
-def test_switched_off_the_node_goes(machine: Machine, listening: None, repo: places.Place, claude_md: Path) -> None:
+def test_switched_off_the_node_goes(machine: Machine, listening: None, repo: paths.Place, claude_md: Path) -> None:
     machine.run(40)
     assert node_of(repo) is not None
 
@@ -228,7 +228,7 @@ def test_switched_off_the_node_goes(machine: Machine, listening: None, repo: pla
     assert b"<ittybitty>" in claude_md.read_bytes()
 
 
-def test_after_git_clean_it_goes_on(machine: Machine, repo: places.Place) -> None:
+def test_after_git_clean_it_goes_on(machine: Machine, repo: paths.Place) -> None:
     machine.run(10)
     git(repo.root, "clean", "-fdxq")
     machine.run(10)
@@ -245,7 +245,7 @@ def test_its_own_new_package_ends_it(machine: Machine) -> None:
     assert machine.supervisor.ended == "its own package has changed"
 
 
-def changed_beside(repo: places.Place) -> str:
+def changed_beside(repo: paths.Place) -> str:
     """A branch on which CLAUDE.md is another one."""
     side = Path(repo.root).parent / "side"
     git(repo.root, "worktree", "add", "-q", "-b", "side", str(side))
@@ -254,7 +254,7 @@ def changed_beside(repo: places.Place) -> str:
     return "side"
 
 
-def test_a_block_that_a_checkout_took_away_comes_back(machine: Machine, repo: places.Place, claude_md: Path) -> None:
+def test_a_block_that_a_checkout_took_away_comes_back(machine: Machine, repo: paths.Place, claude_md: Path) -> None:
     machine.run(5)
     git(repo.root, "checkout", "-q", "-b", "other")
     git(repo.root, "merge", "-q", changed_beside(repo))
@@ -270,7 +270,7 @@ def test_a_block_that_a_checkout_took_away_comes_back(machine: Machine, repo: pl
 
 @pytest.mark.parametrize("moment", range(1, 7))
 def test_a_block_that_git_takes_away_in_the_middle_of_a_look_comes_back(
-    machine: Machine, repo: places.Place, claude_md: Path, moment: int, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, repo: paths.Place, claude_md: Path, moment: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.run(5)
     side = changed_beside(repo)
@@ -294,7 +294,7 @@ def test_a_block_that_git_takes_away_in_the_middle_of_a_look_comes_back(
     assert node_of(repo) is not None
 
 
-def test_a_block_that_a_person_took_away_stays_away(machine: Machine, repo: places.Place, claude_md: Path) -> None:
+def test_a_block_that_a_person_took_away_stays_away(machine: Machine, repo: paths.Place, claude_md: Path) -> None:
     machine.run(5)
     claude_md.write_text("# Project\n\nBe kind, without a block.\n")
     machine.run(60)
@@ -304,7 +304,7 @@ def test_a_block_that_a_person_took_away_stays_away(machine: Machine, repo: plac
 
 
 def test_programs_that_do_not_look_into_files_see_no_change(
-    machine: Machine, listening: None, repo: places.Place, claude_md: Path
+    machine: Machine, listening: None, repo: paths.Place, claude_md: Path
 ) -> None:
     machine.run(40)
     age_index(repo)
@@ -318,7 +318,7 @@ def test_programs_that_do_not_look_into_files_see_no_change(
 
 
 def test_half_an_emoji_in_the_files_is_no_trouble(
-    machine: Machine, listening: None, repo: places.Place, ib: Callable[..., Done]
+    machine: Machine, listening: None, repo: paths.Place, ib: Callable[..., Done]
 ) -> None:
     (fleet_member(repo, "odd", 1_800_000_000) / "meta.json").write_text(
         '{"id": "odd", "prompt": "half \\ud83d", "model": "\\udc00", "manager": "\\ud800"}'
@@ -337,7 +337,7 @@ def test_half_an_emoji_in_the_files_is_no_trouble(
         assert ib(command, "--json").code == 0
 
 
-def test_a_removed_snapshot_is_published_again(machine: Machine, repo: places.Place) -> None:
+def test_a_removed_snapshot_is_published_again(machine: Machine, repo: paths.Place) -> None:
     machine.run(5)
     Path(repo.home, "status.json").unlink()
     machine.run(2)
@@ -345,7 +345,7 @@ def test_a_removed_snapshot_is_published_again(machine: Machine, repo: places.Pl
     assert published(repo)["version"]
 
 
-def test_trouble_in_a_round_is_said_and_the_next_round_comes(machine: Machine, repo: places.Place) -> None:
+def test_trouble_in_a_round_is_said_and_the_next_round_comes(machine: Machine, repo: paths.Place) -> None:
     machine.run(5)
     aside = Path(repo.messages + ".aside")
     Path(repo.messages).unlink(missing_ok=True)
@@ -359,7 +359,7 @@ def test_trouble_in_a_round_is_said_and_the_next_round_comes(machine: Machine, r
     assert "No longer so: could not look" in Path(repo.home, "status-watchdog.log").read_text()
 
 
-def test_a_history_in_disorder_hides_no_agent(machine: Machine, repo: places.Place) -> None:
+def test_a_history_in_disorder_hides_no_agent(machine: Machine, repo: paths.Place) -> None:
     fleet_member(repo, "lead", 1_700_000_000)
     Path(repo.events).unlink(missing_ok=True)
     Path(repo.events).mkdir()
@@ -368,7 +368,7 @@ def test_a_history_in_disorder_hides_no_agent(machine: Machine, repo: places.Pla
     assert [agent["id"] for agent in published(repo)["agents"]] == ["lead"]
 
 
-def test_a_file_with_crlf_comes_to_rest(machine: Machine, listening: None, repo: places.Place, claude_md: Path) -> None:
+def test_a_file_with_crlf_comes_to_rest(machine: Machine, listening: None, repo: paths.Place, claude_md: Path) -> None:
     claude_md.write_bytes(claude_md.read_bytes().replace(b"\n", b"\r\n"))
     for number in range(60):
         fleet_member(repo, f"a{number}", 1_700_000_000 + number)
@@ -379,7 +379,7 @@ def test_a_file_with_crlf_comes_to_rest(machine: Machine, listening: None, repo:
     assert len(machine.shown) == 1  # what it showed at the beginning
 
 
-def test_a_repository_that_is_gone_is_not_made_again(machine: Machine, repo: places.Place) -> None:
+def test_a_repository_that_is_gone_is_not_made_again(machine: Machine, repo: paths.Place) -> None:
     machine.run(5)
     moved = Path(repo.root + "-moved")
     Path(repo.root).rename(moved)
@@ -390,20 +390,20 @@ def test_a_repository_that_is_gone_is_not_made_again(machine: Machine, repo: pla
 
 
 def test_a_repository_that_is_being_removed_is_not_put_back(
-    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, repo: paths.Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever removes it cannot remove a folder that has something in it again."""
     machine.run(5)
     shutil.rmtree(repo.home)
 
-    monkeypatch.setattr(ground, "REST", LONG)
-    monkeypatch.setattr(ground, "STEP", 0.0)
+    monkeypatch.setattr(presence, "REST", LONG)
+    monkeypatch.setattr(presence, "STEP", 0.0)
 
     def goes_on(path: str) -> bool:
         shutil.rmtree(repo.root, ignore_errors=True)
         return False
 
-    monkeypatch.setattr(ground.disk, "exists", goes_on)
+    monkeypatch.setattr(presence.disk, "exists", goes_on)
     machine.run(5)
 
     assert machine.supervisor.ended == "the repository is gone"
@@ -412,25 +412,27 @@ def test_a_repository_that_is_being_removed_is_not_put_back(
 
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_one_whose_removal_takes_long_is_not_put_back(
-    machine: Machine, repo: places.Place, monkeypatch: pytest.MonkeyPatch, goes_on: bool
+    machine: Machine, repo: paths.Place, monkeypatch: pytest.MonkeyPatch, goes_on: bool
 ) -> None:
     """A file that was missing before is the user's own matter."""
-    monkeypatch.setattr(ground, "REST", 0.01)
-    monkeypatch.setattr(ground, "STEP", 0.0)
+    monkeypatch.setattr(presence, "REST", 0.01)
+    monkeypatch.setattr(presence, "STEP", 0.0)
     commit(repo.root, "other.txt", "other\n")
     machine.run(5)
     Path(repo.root, "other.txt").unlink()
     shutil.rmtree(repo.home)
-    is_there = ground.Ground.is_there
+    is_there = presence.Ground.is_there
 
-    def going(self: ground.Ground) -> bool:
+    def going(self: presence.Ground) -> bool:
         if goes_on:
             Path(repo.root, "file.txt").unlink(missing_ok=True)
         return is_there(self)
 
-    real = ground.Ground.missing
+    real = presence.Ground.missing
     monkeypatch.setattr(
-        ground.Ground, "missing", lambda self: (real(self), monkeypatch.setattr(ground.Ground, "is_there", going))[0]
+        presence.Ground,
+        "missing",
+        lambda self: (real(self), monkeypatch.setattr(presence.Ground, "is_there", going))[0],
     )
     machine.run(5)
 
@@ -438,7 +440,7 @@ def test_one_whose_removal_takes_long_is_not_put_back(
     assert Path(repo.home).exists() is not goes_on
 
 
-def test_a_meta_that_is_no_file_is_not_read(machine: Machine, repo: places.Place) -> None:
+def test_a_meta_that_is_no_file_is_not_read(machine: Machine, repo: paths.Place) -> None:
     folder = fleet_member(repo, "odd", 1_700_000_000)
     (folder / "meta.json").unlink()
     (folder / "meta.json").symlink_to("/dev/zero")
@@ -448,7 +450,7 @@ def test_a_meta_that_is_no_file_is_not_read(machine: Machine, repo: places.Place
 
 
 def test_a_block_that_a_stash_took_away_comes_back_beside_the_edit(
-    machine: Machine, repo: places.Place, claude_md: Path
+    machine: Machine, repo: paths.Place, claude_md: Path
 ) -> None:
     machine.run(5)
     claude_md.write_text(claude_md.read_text().replace("Be kind.", "Be very kind."))
@@ -466,7 +468,7 @@ def test_a_block_that_a_stash_took_away_comes_back_beside_the_edit(
 
 
 def test_git_at_work_earlier_does_not_bring_back_what_a_person_took(
-    machine: Machine, listening: None, repo: places.Place, claude_md: Path
+    machine: Machine, listening: None, repo: paths.Place, claude_md: Path
 ) -> None:
     machine.run(5)
     Path(repo.root, "other.txt").write_text("x")
@@ -480,7 +482,7 @@ def test_git_at_work_earlier_does_not_bring_back_what_a_person_took(
 
 
 def test_a_look_in_the_middle_of_gits_work_takes_it_for_nobodys_hand(
-    machine: Machine, repo: places.Place, claude_md: Path
+    machine: Machine, repo: paths.Place, claude_md: Path
 ) -> None:
     """git writes the files first and its index last."""
     machine.run(5)
@@ -498,14 +500,14 @@ def test_a_look_in_the_middle_of_gits_work_takes_it_for_nobodys_hand(
 
 
 def test_after_news_the_snapshot_is_soon_one_that_can_be_relied_on(
-    machine: Machine, repo: places.Place, agent: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+    machine: Machine, repo: paths.Place, agent: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a file says of its time is too coarse for a look right after it."""
     agent(repo, "a")
     machine.look()
     look, event = machine.supervisor.publisher.look, {"kind": "agent.state", "who": "a", "state": "running"}
 
-    def right_after(past: duties.Past, now: Clock) -> object:
+    def right_after(past: schedule.Past, now: Clock) -> object:
         spool.note(repo, "a", machine.clock().wall, {**event, "reason": ""})
         return look(past, now)
 
@@ -521,7 +523,7 @@ def test_no_notice_is_older_than_what_it_tells(machine: Machine, monkeypatch: py
     supervisor = machine.supervisor
     look, walls = supervisor.publisher.look, []
 
-    def slowly(past: duties.Past, now: Clock) -> object:
+    def slowly(past: schedule.Past, now: Clock) -> object:
         machine.mono += 5
         return look(past, now)
 
@@ -532,7 +534,7 @@ def test_no_notice_is_older_than_what_it_tells(machine: Machine, monkeypatch: py
     assert walls == [machine.clock().wall]
 
 
-def test_text_of_the_user_in_a_file_that_ib_made_is_shown_to_git(repo: places.Place) -> None:
+def test_text_of_the_user_in_a_file_that_ib_made_is_shown_to_git(repo: paths.Place) -> None:
     path = Path(path_of(repo))
     init.init(repo, PERSON, gitignore=False)
     machine = Machine(repo)

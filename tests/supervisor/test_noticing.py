@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.mail import inbox, listener_reader, messages, queue, queue_lines, wake_claim
 from ibstatus.model.clock import Clock
-from ibstatus.model.records import Agent
-from ibstatus.rules import telling
-from ibstatus.store import episodes, home, inbox, messages, places, queue, ringing, tap
-from ibstatus.supervisor.caring import Caring
+from ibstatus.model.fleet import Agent
+from ibstatus.project import home, paths
+from ibstatus.state import episode_file
+from ibstatus.supervisor.care import Caring
 from ibstatus.supervisor.log import Log
 from tests.conftest import git, make_agent
 from tests.faults import Faults
@@ -33,24 +34,24 @@ def worker(name: str, state: str, reason: str = "", since: float = 0.0, **more: 
     return agent(name, state, reason, since, worker=True, **more)
 
 
-def caring(place: places.Place) -> Caring:
+def caring(place: paths.Place) -> Caring:
     home.enter(place)
     return Caring(place, Log(place.home + "/log"))
 
 
-def told(place: places.Place) -> list[str]:
+def told(place: paths.Place) -> list[str]:
     return [str(line["msg"]) for line in queued(place)]
 
 
-def queued(place: places.Place) -> Sequence[dict[str, object]]:
+def queued(place: paths.Place) -> Sequence[dict[str, object]]:
     seen = queue.view(place)
     try:
-        return telling.told(seen.read(seen.base, seen.end)[1], seen.base, 0).values
+        return queue_lines.told(seen.read(seen.base, seen.end)[1], seen.base, 0).values
     finally:
         seen.close()
 
 
-def test_once_and_by_a_new_supervisor_never_again(repo: places.Place) -> None:
+def test_once_and_by_a_new_supervisor_never_again(repo: paths.Place) -> None:
     done = [worker("w", "complete", said="did it")]
     first = caring(repo)
     first.look(done, at(1))
@@ -63,7 +64,7 @@ def test_once_and_by_a_new_supervisor_never_again(repo: places.Place) -> None:
     assert re.fullmatch(r"n-\d+-w", str(lines[0]["id"]))
 
 
-def test_a_kill_at_any_operation_loses_none_and_doubles_none(repo: places.Place, faults: Faults) -> None:
+def test_a_kill_at_any_operation_loses_none_and_doubles_none(repo: paths.Place, faults: Faults) -> None:
     """Each operation in turn is the last one that this supervisor does."""
     home.enter(repo)
     make_agent(repo, "m")
@@ -88,11 +89,11 @@ def test_a_kill_at_any_operation_loses_none_and_doubles_none(repo: places.Place,
     assert number > 20
 
 
-def lines_of(place: places.Place, name: str) -> list[dict[str, object]]:
+def lines_of(place: paths.Place, name: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in Path(inbox.path_of(place, name)).read_text().splitlines()]
 
 
-def test_the_managers_letter_comes_with_the_commits(repo: places.Place) -> None:
+def test_the_managers_letter_comes_with_the_commits(repo: paths.Place) -> None:
     home.enter(repo)
     make_agent(repo, "m")
     tree = make_agent(repo, "w", "m")
@@ -109,7 +110,7 @@ def test_the_managers_letter_comes_with_the_commits(repo: places.Place) -> None:
     ]
 
 
-def test_over_the_cap_it_rings_nobody_and_is_told_with_the_next(repo: places.Place) -> None:
+def test_over_the_cap_it_rings_nobody_and_is_told_with_the_next(repo: paths.Place) -> None:
     home.enter(repo)
     Path(repo.root, ".ittybitty.json").write_text('{"notify": {"perHour": 2}}')
     one = caring(repo)
@@ -122,27 +123,27 @@ def test_over_the_cap_it_rings_nobody_and_is_told_with_the_next(repo: places.Pla
     assert "quiet" not in queued(repo)[-1]
 
 
-def test_quiet_lines_alone_ring_no_bell_and_end_no_listening(repo: places.Place) -> None:
-    from ibstatus.store import notices
+def test_quiet_lines_alone_ring_no_bell_and_end_no_listening(repo: paths.Place) -> None:
+    from ibstatus.mail import post
 
     home.enter(repo)
-    notices.post(repo, "t", "n-1-a", "complete", "a", True, "quiet one", WALL, True)
-    assert ringing.unheard(repo, "s") == (0, b"")
-    assert not ringing.claim(repo, "s", "waiter", WALL)
+    post.post(repo, "t", "n-1-a", "complete", "a", True, "quiet one", WALL, True)
+    assert wake_claim.unheard(repo, "s") == (0, b"")
+    assert not wake_claim.claim(repo, "s", "waiter", WALL)
     poured: list[bytes] = []
-    reading = tap.Tap(repo, "default")
+    reading = listener_reader.Tap(repo, "default")
     try:
         assert reading.pour(poured.append).values == []
-        notices.post(repo, "t", "n-2-a", "complete", "a", True, "loud one", WALL)
+        post.post(repo, "t", "n-2-a", "complete", "a", True, "loud one", WALL)
         assert [value["msg"] for value in reading.pour(poured.append).values] == ["quiet one", "loud one"]
-        notices.post(repo, "t", "n-3-a", "complete", "a", True, "quiet again", WALL, True)
+        post.post(repo, "t", "n-3-a", "complete", "a", True, "quiet again", WALL, True)
         assert [value["msg"] for value in reading.pour(poured.append, quiet=True).values] == ["quiet again"]
     finally:
         reading.close()
-    assert ringing.unheard(repo, "s")[0] > 0
+    assert wake_claim.unheard(repo, "s")[0] > 0
 
 
-def test_what_the_agent_told_itself_is_not_told_again(repo: places.Place) -> None:
+def test_what_the_agent_told_itself_is_not_told_again(repo: paths.Place) -> None:
     one = caring(repo)
     one.look([agent("m", "running", since=1)], at(2))
     messages.send(repo, "m", "m", True, "complete", "all done", WALL + 5)
@@ -153,7 +154,7 @@ def test_what_the_agent_told_itself_is_not_told_again(repo: places.Place) -> Non
     assert told(repo)[-1] == "Manager m completed its goal: more"
 
 
-def test_after_a_sleep_it_looks_again_first(repo: places.Place) -> None:
+def test_after_a_sleep_it_looks_again_first(repo: paths.Place) -> None:
     one = caring(repo)
     one.look([worker("w", "complete")], at(1), slept=True)
     assert told(repo) == []
@@ -162,7 +163,7 @@ def test_after_a_sleep_it_looks_again_first(repo: places.Place) -> None:
     assert len(told(repo)) == 1
 
 
-def test_a_full_disk_delays_and_doubles_nothing(repo: places.Place, faults: Faults) -> None:
+def test_a_full_disk_delays_and_doubles_nothing(repo: paths.Place, faults: Faults) -> None:
     one = caring(repo)
     done = [worker("w", "complete")]
     one.look([worker("w", "running")], at(0))
@@ -174,16 +175,16 @@ def test_a_full_disk_delays_and_doubles_nothing(repo: places.Place, faults: Faul
     assert told(repo) == ["Agent w completed"]
 
 
-def test_nothing_changed_writes_nothing(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_changed_writes_nothing(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     one = caring(repo)
     fleet = [worker(f"w{number}", "complete") for number in range(20)]
     one.look(fleet, at(1))
-    monkeypatch.setattr(episodes, "write", lambda *a, **k: pytest.fail("written"))
+    monkeypatch.setattr(episode_file, "write", lambda *a, **k: pytest.fail("written"))
     one.look(fleet, at(2))
     assert one.again(2) is None
 
 
-def test_a_limit_of_the_account_is_one_notice_over_restarts(repo: places.Place) -> None:
+def test_a_limit_of_the_account_is_one_notice_over_restarts(repo: paths.Place) -> None:
     held = [worker(name, "rate_limited", asks="resets in 2h") for name in "abc"]
     caring(repo).look(held, at(1))
     caring(repo).look(held, at(2))
@@ -192,29 +193,29 @@ def test_a_limit_of_the_account_is_one_notice_over_restarts(repo: places.Place) 
     assert queued(repo)[0]["from"] == "system"
 
 
-def test_an_odd_entry_of_what_is_owed_silences_nobody(repo: places.Place) -> None:
+def test_an_odd_entry_of_what_is_owed_silences_nobody(repo: paths.Place) -> None:
     home.enter(repo)
-    path = Path(episodes.path_of(repo))
+    path = Path(episode_file.path_of(repo))
     path.parent.mkdir(exist_ok=True)
     whole = {"agent": "y", "to": "", "kind": "waiting", "text": "Agent y is waiting", "about": "y"}
     path.write_text(json.dumps({"agents": {}, "pending": {"n-1-x": {"agent": "x"}, "n-2-y": whole}}))
 
-    found = episodes.read(repo)
+    found = episode_file.read(repo)
 
     assert found is not None
     assert found.pending == {"n-2-y": whole}
 
 
-def test_a_broken_record_is_begun_anew(repo: places.Place) -> None:
+def test_a_broken_record_is_begun_anew(repo: paths.Place) -> None:
     home.enter(repo)
-    Path(episodes.path_of(repo)).parent.mkdir(exist_ok=True)
-    Path(episodes.path_of(repo)).write_text("{")
+    Path(episode_file.path_of(repo)).parent.mkdir(exist_ok=True)
+    Path(episode_file.path_of(repo)).write_text("{")
     one = caring(repo)
     one.look([worker("old", "complete", since=-5000), worker("w", "complete")], at(1))
     assert told(repo) == ["Agent w completed"]
 
 
-def test_nudges_back_off_also_where_their_turns_are_not_seen(repo: places.Place) -> None:
+def test_nudges_back_off_also_where_their_turns_are_not_seen(repo: paths.Place) -> None:
     """A turn that comes and goes between two looks leaves an agent as it was: `since` and all."""
     make_agent(repo, "w")
     quiet, seen = worker("w", "waiting", "input", silent=True, said="hm"), caring(repo)
@@ -230,7 +231,7 @@ def test_nudges_back_off_also_where_their_turns_are_not_seen(repo: places.Place)
     assert [later - earlier for earlier, later in pairwise(times)] == [2, 4, 8, 16]
 
 
-def test_one_operation_that_fails_delays_and_loses_nothing(repo: places.Place, faults: Faults) -> None:
+def test_one_operation_that_fails_delays_and_loses_nothing(repo: paths.Place, faults: Faults) -> None:
     """Each in turn; those behind it work again."""
     home.enter(repo)
     make_agent(repo, "m")

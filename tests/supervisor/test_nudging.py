@@ -10,11 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from ibstatus.errors import DiskError
+from ibstatus.mail import inbox
 from ibstatus.model.clock import Clock
-from ibstatus.model.records import Agent
-from ibstatus.rules import nudges
-from ibstatus.store import home, inbox, operations, places
-from ibstatus.supervisor.caring import Caring
+from ibstatus.model.fleet import Agent
+from ibstatus.project import home, operations, paths
+from ibstatus.state.rules import nudges
+from ibstatus.supervisor.care import Caring
 from ibstatus.supervisor.log import Log
 from tests.conftest import make_agent
 from tests.living import Living
@@ -34,7 +35,7 @@ def silent(since: float, said: str = "hm", **more: object) -> Agent:
 class Days:
     """`wall` may be set; what is written is read at once by whom it is for, unless `keeps`."""
 
-    def __init__(self, place: places.Place) -> None:
+    def __init__(self, place: paths.Place) -> None:
         home.enter(place)
         make_agent(place, "w1")
         self.place = place
@@ -68,14 +69,14 @@ class Days:
 
 
 @pytest.fixture
-def days(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> Days:
+def days(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> Days:
     made = Days(repo)
     monkeypatch.setattr(time, "time", lambda: made.wall)
     return made
 
 
 @pytest.mark.parametrize("count", [1, 5])
-def test_another_of_its_name_is_nudged_and_told_of_anew(repo: places.Place, days: Days, count: int) -> None:
+def test_another_of_its_name_is_nudged_and_told_of_anew(repo: paths.Place, days: Days, count: int) -> None:
     """The first one was removed, and the second one begun, while no supervisor ran."""
     for number in range(count):
         days.run(60 * 2**number + 30, silent(0, created=WALL - 9))
@@ -91,7 +92,7 @@ def test_another_of_its_name_is_nudged_and_told_of_anew(repo: places.Place, days
 
 
 @pytest.mark.parametrize("back", [0, 3000])
-def test_a_clock_that_was_set_back_makes_no_end_one_of_a_nudge(repo: places.Place, days: Days, back: int) -> None:
+def test_a_clock_that_was_set_back_makes_no_end_one_of_a_nudge(repo: paths.Place, days: Days, back: int) -> None:
     for number in range(5):
         days.run(60 * 2**number + 30, silent(days.wall - WALL, f"hm {number}"))
         days.run(20, agent("running", days.wall - WALL))
@@ -124,14 +125,14 @@ def test_a_full_disk_is_no_nudge(days: Days, monkeypatch: pytest.MonkeyPatch, er
     assert days.given() == 1
 
 
-def test_nobody_is_nudged_who_is_being_paused_or_closed(repo: places.Place, days: Days) -> None:
+def test_nobody_is_nudged_who_is_being_paused_or_closed(repo: paths.Place, days: Days) -> None:
     days.run(10, silent(0))
     with operations.begin(repo, "pause", "w1"):
         days.run(200, silent(0))
         assert days.given() == 0
 
 
-def test_a_look_that_sees_it_otherwise_does_not_make_it_forget_what_was_told(repo: places.Place, days: Days) -> None:
+def test_a_look_that_sees_it_otherwise_does_not_make_it_forget_what_was_told(repo: paths.Place, days: Days) -> None:
     days.run(10, silent(0))
     Path(repo.agent_dir("w1"), "inbox.cursor").write_text("0 0 x")  # its voice has spoken
     days.run(40, silent(0))
@@ -142,7 +143,7 @@ def test_a_look_that_sees_it_otherwise_does_not_make_it_forget_what_was_told(rep
     assert days.given() == 0
 
 
-def test_a_compaction_ends_no_silence(repo: places.Place, start: Callable[[str], Living]) -> None:  # noqa: F811
+def test_a_compaction_ends_no_silence(repo: paths.Place, start: Callable[[str], Living]) -> None:  # noqa: F811
     Path(repo.root, ".ittybitty.json").write_text('{"autoCompactThreshold": 80}')
     living = start("say hm\nend well\nsay so\nend again\n")
     living.submit("go")

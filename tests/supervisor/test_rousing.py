@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.model.records import Agent
-from ibstatus.ops import fleet, rouse
-from ibstatus.store import disk, home, inbox, places, states
-from ibstatus.supervisor import rousing
+from ibstatus.mail import inbox, wake_agent
+from ibstatus.model.fleet import Agent
+from ibstatus.project import home, paths
+from ibstatus.state import fleet, hook_history
+from ibstatus.supervisor import wake
 from ibstatus.supervisor.log import Log
+from ibstatus.system import disk
 from tests.conftest import make_agent
 from tests.living import Living
 from tests.until import until
@@ -19,13 +21,13 @@ from tests.until import until
 class Turned:
     """Rousing on a clock that the test turns."""
 
-    def __init__(self, place: places.Place) -> None:
+    def __init__(self, place: paths.Place) -> None:
         self.place = place
-        self.rousing = rousing.Rousing(place, Log(place.home + "/log"))
+        self.rousing = wake.Rousing(place, Log(place.home + "/log"))
         self.now = 1000.0
 
     def agents(self) -> list[Agent]:
-        return fleet.look(self.place, states.States(self.place), {}, time.time()).agents
+        return fleet.look(self.place, hook_history.States(self.place), {}, time.time()).agents
 
     def look(self, after: float = 0.0) -> None:
         """One round, and what it began, to the end."""
@@ -39,16 +41,16 @@ class Turned:
         return None if at is None else at - self.now
 
 
-def post(place: places.Place, text: str) -> None:
+def post(place: paths.Place, text: str) -> None:
     inbox.put(place, "cli", "w1", "lead", True, text, time.time())
 
 
 @pytest.fixture
-def living(repo: places.Place, tmux: Callable[..., str], tmp_path: Path) -> Living:
+def living(repo: paths.Place, tmux: Callable[..., str], tmp_path: Path) -> Living:
     return Living(repo, tmux, tmp_path / "claude", "w1").idle()
 
 
-def test_mail_wakes_an_idle_one_at_once(repo: places.Place, living: Living) -> None:
+def test_mail_wakes_an_idle_one_at_once(repo: paths.Place, living: Living) -> None:
     turned = Turned(repo)
     turned.look()
     assert turned.again() is None
@@ -63,7 +65,7 @@ def test_mail_wakes_an_idle_one_at_once(repo: places.Place, living: Living) -> N
     assert turned.rousing.waiting == {}
 
 
-def test_a_draft_that_goes_away(repo: places.Place, living: Living) -> None:
+def test_a_draft_that_goes_away(repo: paths.Place, living: Living) -> None:
     living.type("half a thought")
     post(repo, "mail")
     turned = Turned(repo)
@@ -84,7 +86,7 @@ def test_a_draft_that_goes_away(repo: places.Place, living: Living) -> None:
     assert living.prompts() == ["[ib] a message for you (from lead)"]
 
 
-def test_a_change_of_state_is_tried_at_once(repo: places.Place, living: Living) -> None:
+def test_a_change_of_state_is_tried_at_once(repo: paths.Place, living: Living) -> None:
     living.type("half a thought")
     post(repo, "mail")
     turned = Turned(repo)
@@ -101,7 +103,7 @@ def test_a_change_of_state_is_tried_at_once(repo: places.Place, living: Living) 
     assert living.prompts() == ["half a thought"]
 
 
-def test_one_that_has_ended_costs_no_rounds(repo: places.Place, living: Living) -> None:
+def test_one_that_has_ended_costs_no_rounds(repo: paths.Place, living: Living) -> None:
     living.end()
     post(repo, "mail")
     turned = Turned(repo)
@@ -112,12 +114,12 @@ def test_one_that_has_ended_costs_no_rounds(repo: places.Place, living: Living) 
     assert turned.rousing.thread is None
 
 
-def test_nothing_new_costs_one_stat_an_agent(repo: places.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_new_costs_one_stat_an_agent(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     home.enter(repo)
     make_agent(repo, "w1")
     turned = Turned(repo)
     post(repo, "mail")
-    turned.rousing.quiet["w1"] = (rousing.mark_of(repo, "w1") or (0, 0, 0), None)
+    turned.rousing.quiet["w1"] = (wake.mark_of(repo, "w1") or (0, 0, 0), None)
     agents = turned.agents()
     asked: list[str] = []
     real_stat, real_open = disk.stat, disk.open
@@ -131,7 +133,7 @@ def test_nothing_new_costs_one_stat_an_agent(repo: places.Place, monkeypatch: py
     assert asked == [inbox.path_of(repo, "w1")]
 
 
-def test_a_supervisor_wakes_what_has_mail(repo: places.Place, living: Living, machine: object) -> None:
+def test_a_supervisor_wakes_what_has_mail(repo: paths.Place, living: Living, machine: object) -> None:
     post(repo, "mail")
 
     machine.look()  # type: ignore[attr-defined]
@@ -140,7 +142,7 @@ def test_a_supervisor_wakes_what_has_mail(repo: places.Place, living: Living, ma
 
 
 def test_one_that_cannot_be_woken_keeps_no_other_from_its_mail(
-    repo: places.Place, monkeypatch: pytest.MonkeyPatch
+    repo: paths.Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home.enter(repo)
     woken = list[str]()
@@ -149,14 +151,14 @@ def test_one_that_cannot_be_woken_keeps_no_other_from_its_mail(
         inbox.put(repo, "cli", name, "lead", True, "mail", time.time())
     Path(repo.agent_dir("c"), "inbox.cursor").mkdir()
 
-    def rouses(place: places.Place, name: str, again: bool = False) -> rouse.Roused:
+    def rouses(place: paths.Place, name: str, again: bool = False) -> wake_agent.Roused:
         if name == "a":
             raise ValueError("a bug of ours")
         woken.append(name)
-        return rouse.Roused("delivered")
+        return wake_agent.Roused("delivered")
 
-    monkeypatch.setattr(rouse, "rouse", rouses)
-    one = rousing.Rousing(repo, Log(repo.home + "/log"))
+    monkeypatch.setattr(wake_agent, "rouse", rouses)
+    one = wake.Rousing(repo, Log(repo.home + "/log"))
     agents = [Agent(name, "waiting", "1m", "task", reason="input") for name in ("c", "a", "b")]
     one.look(agents, 1000.0)
     assert one.thread is not None

@@ -12,18 +12,19 @@ from typing import Any
 import psutil
 import pytest
 
-from ibstatus.drivers import clients, suspending
-from ibstatus.drivers.tmux_control import Connection, Reply
+from ibstatus.claude import clients
+from ibstatus.claude.screens.rules_file import Rules
+from ibstatus.claude.screens.states import Shown
 from ibstatus.model.clock import Clock
-from ibstatus.model.records import Agent
-from ibstatus.ops.sight import Target
-from ibstatus.rules import sights
-from ibstatus.rules.screen_rules import Rules
-from ibstatus.rules.screen_states import Shown
-from ibstatus.store import home, places
-from ibstatus.supervisor import scanning
+from ibstatus.model.fleet import Agent
+from ibstatus.project import home, paths
+from ibstatus.state.look import Target
+from ibstatus.state.rules import screen_history
+from ibstatus.supervisor import scan as scanning
 from ibstatus.supervisor.log import Log
-from ibstatus.supervisor.scanning import Scanner
+from ibstatus.supervisor.scan import Scanner
+from ibstatus.system.process import status
+from ibstatus.system.tmux.control_mode import Connection, Reply
 from tests.patience import LONG
 from tests.until import until
 
@@ -42,7 +43,7 @@ class Patient(Connection):
 class Scan:
     """A scanner on a turned clock, with sessions in which `cat` shows what is sent to them."""
 
-    def __init__(self, place: places.Place, tmux: Tmux) -> None:
+    def __init__(self, place: paths.Place, tmux: Tmux) -> None:
         self.tmux = tmux
         self.mono = 100.0
         self.scanner = Scanner(place, Log(place.home + "/log"))
@@ -100,7 +101,7 @@ class Scan:
 
 
 @pytest.fixture
-def scan(repo: places.Place, tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scan]:
+def scan(repo: paths.Place, tmux: Tmux, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scan]:
     monkeypatch.setattr(scanning, "Connection", Patient)
     made = Scan(repo, tmux)
     yield made
@@ -273,12 +274,12 @@ def test_who_begins_to_work_brings_the_next_tick_forward(scan: Scan, screens: No
     scan.add("a")
     other(scan)
     scan.rests()
-    assert scan.scanner.due == pytest.approx(scan.mono + sights.CALM)
+    assert scan.scanner.due == pytest.approx(scan.mono + screen_history.CALM)
     now = scan.clock()
 
     scan.scanner.follow({"a": Agent("a", "running", "1m", "", since=now.wall)}, now)
 
-    assert scan.scanner.due == pytest.approx(scan.mono + sights.SOON)
+    assert scan.scanner.due == pytest.approx(scan.mono + screen_history.SOON)
 
 
 def test_the_users_rules_about_screens_count_as_soon_as_they_are_there(scan: Scan) -> None:
@@ -324,7 +325,7 @@ def test_one_at_rest_that_stops_right_after_it_has_drawn_is_seen_at_the_first_lo
     shell = psutil.Process(int(scan.tmux("display-message", "-p", "-t", "=ittybitty-0-a:", "#{pane_pid}")))
     until(shell.children)
     shell.children()[0].suspend()
-    until(lambda: suspending.status_of(shell.children()[0].pid) == "T")
+    until(lambda: status.status_of(shell.children()[0].pid) == "T")
     other(scan)
 
     assert scan.tick()

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.store import home, places, spool
-from ibstatus.supervisor.watching import Watching
+from ibstatus.project import home, paths, spool
+from ibstatus.supervisor.watch_files import Watching
 from tests.patience import LONG
 
 
 @pytest.fixture
-def watching(repo: places.Place) -> Iterator[Watching]:
+def watching(repo: paths.Place) -> Iterator[Watching]:
     home.enter(repo)
     found = Watching(repo)
     yield found
@@ -24,7 +24,7 @@ def quiet(watching: Watching) -> None:
         watching.follow()
 
 
-def test_a_home_that_is_cleaned_away_and_made_again(repo: places.Place, watching: Watching) -> None:
+def test_a_home_that_is_cleaned_away_and_made_again(repo: paths.Place, watching: Watching) -> None:
     quiet(watching)
     shutil.rmtree(repo.home)
     assert watching.wait(LONG)
@@ -39,7 +39,7 @@ def test_a_home_that_is_cleaned_away_and_made_again(repo: places.Place, watching
     assert watching.wait(LONG)
 
 
-def test_that_there_is_something_new_to_watch_is_said(repo: places.Place, watching: Watching) -> None:
+def test_that_there_is_something_new_to_watch_is_said(repo: paths.Place, watching: Watching) -> None:
     assert not watching.follow()
     Path(repo.home, "agents").mkdir()
 
@@ -47,7 +47,7 @@ def test_that_there_is_something_new_to_watch_is_said(repo: places.Place, watchi
     assert not watching.follow()
 
 
-def test_what_we_write_ourselves_wakes_nobody(repo: places.Place, watching: Watching) -> None:
+def test_what_we_write_ourselves_wakes_nobody(repo: paths.Place, watching: Watching) -> None:
     quiet(watching)
     for number in range(20):
         Path(repo.home, "new").write_text(str(number))

@@ -7,7 +7,7 @@ import psycopg
 from psycopg import conninfo
 
 from ibstatus.board.port import Gone
-from ibstatus.board.postgres import failures
+from ibstatus.board.postgres import errors
 from ibstatus.errors import IbError
 
 # A network that is silently gone is noticed within a minute, by a listener too.
@@ -96,7 +96,7 @@ class Connection:
         state = error.sqlstate or ""
         if state.startswith("IB"):
             return Refused(state, error.diag.message_detail or "")
-        return failures.meant(error, broken=self.sql.closed, halves=halves)
+        return errors.meant(error, broken=self.sql.closed, halves=halves)
 
     def close(self) -> None:
         self.sql.close()
@@ -107,12 +107,12 @@ def connected(dsn: str) -> psycopg.Connection[Row]:
     try:
         given: dict[str, Any] = dict(conninfo.conninfo_to_dict(dsn))
     except (psycopg.Error, ValueError):
-        raise failures.unreadable() from None
+        raise errors.unreadable() from None
     host = str(given.get("host") or "") or None
     try:
         whole = conninfo.make_conninfo(**{**USUAL, **given, **ALWAYS})
         return psycopg.connect(whole, autocommit=True, prepare_threshold=0)
     except psycopg.Error as error:
-        raise failures.unreachable(error, host) from None
+        raise errors.unreachable(error, host) from None
     except (OSError, ValueError):
-        raise Gone(f"The board's PostgreSQL{failures.named(host)} cannot be reached", hint=failures.AGAIN) from None
+        raise Gone(f"The board's PostgreSQL{errors.named(host)} cannot be reached", hint=errors.AGAIN) from None

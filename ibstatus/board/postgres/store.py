@@ -8,10 +8,10 @@ from typing import LiteralString
 
 from ibstatus.board import refusals, searching
 from ibstatus.board.port import Doorbell
-from ibstatus.board.postgres.asking import ENDED, ENTRY, Asking, bounded, columns, few, fitting, json, only, parts
 from ibstatus.board.postgres.doorbell import PostgresDoorbell
+from ibstatus.board.postgres.queries import ENDED, ENTRY, Asking, bounded, columns, few, fitting, json, only, parts
+from ibstatus.board.rules import validation as rules
 from ibstatus.model.board import Branch, Claimer, Entry, Event, Fence, Hit, NewTask, Note, NoteKind, Task, Template
-from ibstatus.rules import board as rules
 
 TASKS = """
 SELECT id, title, status, project_id, priority, attempt, claimed_by, max_attempts, capability, '', test, after,

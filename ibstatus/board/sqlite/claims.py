@@ -4,9 +4,9 @@ import json
 import sqlite3
 
 from ibstatus.board import refusals
+from ibstatus.board.rules import validation
 from ibstatus.board.sqlite.tasks import Tasks
 from ibstatus.model.board import Claimer, Fence, Task, Template
-from ibstatus.rules import board
 
 BEST = """
 SELECT n FROM tasks
@@ -41,7 +41,7 @@ class Claims(Tasks):
     def best(self, sql: sqlite3.Connection, template: Template, who: Claimer, count: int) -> list[Task]:
         given = {
             "project": template.project_id,
-            "priority": board.LOWEST if template.priority is None else template.priority,
+            "priority": validation.LOWEST if template.priority is None else template.priority,
             "capabilities": json.dumps(template.capabilities) if template.capabilities else "[]",
             "count": max(0, count),
         }
@@ -54,7 +54,7 @@ class Claims(Tasks):
         with self.connection.change() as sql:
             self.swept(sql)
             task = self.by_id(sql, id)
-            if task.status != board.READY:
+            if task.status != validation.READY:
                 raise refusals.not_so(task, "and only a ready one can be claimed")
             return self.taken(sql, [self.n_of(sql, id)], who)[0]
 
@@ -73,7 +73,7 @@ class Claims(Tasks):
     def swept(self, sql: sqlite3.Connection) -> list[str]:
         over = sql.execute(RUN_OUT, (self.clock.monotonic(), self.clock.boot())).fetchall()
         for n, _ in over:
-            sql.execute(FAILED, (board.NO_SIGN, n))
+            sql.execute(FAILED, (validation.NO_SIGN, n))
         return [id for _, id in over]
 
     def beat(self, fence: Fence, lease: float) -> Task:

@@ -8,10 +8,11 @@ from os import stat_result
 from typing import Any
 
 from ibstatus.board.port import Gone
-from ibstatus.board.sqlite.clock import Clock
 from ibstatus.board.sqlite.gate import Gate
+from ibstatus.board.sqlite.lease_clock import Clock
 from ibstatus.errors import IbError, quoted, refused
-from ibstatus.store import bells, disk
+from ibstatus.mail import bells
+from ibstatus.system import disk
 
 # A program that is not ours may hold SQLite's own lock; ours stand at the gate and never meet it.
 PATIENCE = 10.0

@@ -6,7 +6,7 @@ Who slips past, because somebody removed the files that one of us has open, meet
 safety, and no second look.
 """
 
-from ibstatus.store import disk, locks
+from ibstatus.system import disk, locks
 
 
 class Gate:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import msgspec
 
 from ibstatus.board import refusals
-from ibstatus.board.sqlite import records
+from ibstatus.board.rules import validation
+from ibstatus.board.sqlite import rows as records
 from ibstatus.board.sqlite.tasks import Tasks, bounded
 from ibstatus.model.board import Branch, Entry
-from ibstatus.rules import board
 
 ENQUEUE = """
 INSERT INTO merge_queue (task, agent_id, repo, branch, base, sha, test, linear, enqueued_at)
@@ -60,7 +60,7 @@ class Merges(Tasks):
     def enqueue(self, task_id: str, agent: str, branch: Branch) -> Entry:
         with self.connection.change() as sql:
             task = self.by_id(sql, task_id)
-            if task.status != board.DONE:
+            if task.status != validation.DONE:
                 raise refusals.not_so(task, "and only a branch of one that is done is merged")
             return known(sql, enqueued(sql, self.n_of(sql, task_id), agent, branch, self.clock.now()))
 
@@ -96,7 +96,7 @@ class Merges(Tasks):
     def requeue(self, id: int, sha: str | None = None, reason: str = "") -> Entry:
         with self.connection.change() as sql:
             entry = known(sql, id)
-            if entry.status == board.M_MERGED:
+            if entry.status == validation.M_MERGED:
                 raise refusals.not_mergeable(entry, "so there is nothing left to merge")
             refuse_second(sql, entry.task_id, id)
             sql.execute(REQUEUE, (sha, reason, id))
@@ -105,7 +105,7 @@ class Merges(Tasks):
     def abandon(self, id: int, reason: str) -> Entry:
         with self.connection.change() as sql:
             entry = known(sql, id)
-            if entry.status in (board.M_MERGED, board.M_MERGING):
+            if entry.status in (validation.M_MERGED, validation.M_MERGING):
                 raise refusals.not_mergeable(entry, "so it cannot be abandoned")
             if not entry.abandoned:
                 sql.execute(ABANDON, (reason, self.clock.now(), id))
@@ -135,7 +135,7 @@ def known(sql: sqlite3.Connection, id: int) -> Entry:
 
 def being_merged(sql: sqlite3.Connection, id: int) -> Entry:
     entry = known(sql, id)
-    if entry.status != board.M_MERGING:
+    if entry.status != validation.M_MERGING:
         raise refusals.not_mergeable(entry, "and nobody is merging it")
     return entry
 

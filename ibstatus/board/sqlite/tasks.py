@@ -5,11 +5,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from ibstatus.board import refusals, searching
-from ibstatus.board.sqlite import records
+from ibstatus.board.rules import validation
+from ibstatus.board.sqlite import rows
 from ibstatus.board.sqlite.connection import Connection
 from ibstatus.errors import IbError
 from ibstatus.model.board import Hit, NewTask, Note, Task
-from ibstatus.rules import board
 
 ADD = """
 INSERT INTO tasks (id, title, project_id, priority, capability, test, max_attempts, given_attempts, requires_approval,
@@ -57,7 +57,7 @@ class Tasks:
 
     def put(self, sql: sqlite3.Connection, new: NewTask) -> int:
         if sql.execute("SELECT 1 FROM tasks WHERE id = ?", (new.id,)).fetchone():
-            raise IbError(f"There is a task '{new.id}' already", hint=board.shown(new.id))
+            raise IbError(f"There is a task '{new.id}' already", hint=validation.shown(new.id))
         first = (new.id, new.title, new.project_id, new.priority, new.capability, new.test)
         most = new.max_attempts
         n = sql.execute(ADD, (*first, most, most, new.requires_approval, self.clock.now())).lastrowid
@@ -72,7 +72,7 @@ class Tasks:
         return int(row[0])
 
     def by_n(self, sql: sqlite3.Connection, n: int) -> Task:
-        return records.task(sql.execute(records.WHOLE + "WHERE n = ?", (n,)).fetchone(), self.clock)
+        return rows.task(sql.execute(rows.WHOLE + "WHERE n = ?", (n,)).fetchone(), self.clock)
 
     def by_id(self, sql: sqlite3.Connection, id: str) -> Task:
         return self.by_n(sql, self.n_of(sql, id))
@@ -81,19 +81,19 @@ class Tasks:
         return [id for (id,) in self.connection.all(BEGINS_WITH, {"it": prefix})]
 
     def task(self, id: str) -> Task | None:
-        row = self.connection.one(records.WHOLE + "WHERE id = ?", (id,))
-        return records.task(row, self.clock) if row else None
+        row = self.connection.one(rows.WHOLE + "WHERE id = ?", (id,))
+        return rows.task(row, self.clock) if row else None
 
     def tasks(self, project_id: str | None = None, statuses: Sequence[str] = (), limit: int = 0) -> list[Task]:
         given = {"project": project_id, "statuses": json.dumps(list(statuses)), "limit": limit or -1}
-        return [records.task(row, self.clock) for row in self.connection.all(records.SHORT + LISTED, given)]
+        return [rows.task(row, self.clock) for row in self.connection.all(rows.SHORT + LISTED, given)]
 
     def context(self, id: str) -> list[Note]:
         row = self.connection.one("SELECT n FROM tasks WHERE id = ?", (id,))
         if row is None:
             raise refusals.not_there(id)
-        given = {"n": row[0], "kinds": json.dumps(board.HANDED_ON)}
-        return [records.note(found) for found in self.connection.all(records.NOTE + CONTEXT, given)]
+        given = {"n": row[0], "kinds": json.dumps(validation.HANDED_ON)}
+        return [rows.note(found) for found in self.connection.all(rows.NOTE + CONTEXT, given)]
 
     def search(self, query: str, project_id: str | None = None, limit: int = 50) -> list[Hit]:
         """Newest first."""
@@ -101,7 +101,7 @@ class Tasks:
         for n, id, title, status, project, body in self.connection.all(SEARCHED, {"project": project_id}):
             found = searching.found(wanted, [("title", title), ("body", body), *self.noted(n)])
             if found:
-                hits.append(Hit(id, board.cut(title, board.LONGEST_TITLE_IN_EVENT), status, project, *found))
+                hits.append(Hit(id, validation.cut(title, validation.LONGEST_TITLE_IN_EVENT), status, project, *found))
             if len(hits) == limit:
                 break
         return hits

@@ -1,1 +1,0 @@
-"""Programs outside, as functions that return values."""

@@ -1,1 +1,0 @@
-"""The verbs a user types: ask the rules, tell the store and the drivers."""

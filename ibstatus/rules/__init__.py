@@ -1,1 +1,0 @@
-"""Pure decisions, a file a subject: no I/O, no clock."""

@@ -1,1 +1,0 @@
-"""Our files: the only room that touches them."""
