@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ibstatus.project import paths
+from ibstatus.project import home, paths
 from tests import faults as fault_seam
 from tests import forked, sweeps
 from tests.patience import lengthen
@@ -131,6 +131,19 @@ def make_repo(path: Path) -> paths.Place:
     shutil.copytree(first_repo, path, symlinks=True, dirs_exist_ok=True)
     git(path, "update-index", "--refresh")
     return paths.find(str(path.resolve()))
+
+
+def place_in(root: str) -> paths.Place:
+    """A repository as ib's own files see it, without git."""
+    os.mkdir(root + "/.git")
+    place = paths.Place(root, root + "/.git")
+    home.enter(place)
+    return place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> paths.Place:
+    return place_in(str(tmp_path))
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The plain shape of the hot commands, recognised without click. What is not plain is None, and click decides.
 
-Whatever is recognised here click reads in the same way (tests/rules/test_plain.py holds the two together).
+Whatever is recognised here click reads in the same way (tests/cli/test_plain.py holds the two together).
 """
 
 HOT = frozenset(("notify", "send", "acknowledge", "ack", "log"))

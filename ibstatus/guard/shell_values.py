@@ -127,6 +127,8 @@ class Scope:
 
             return [[text] for text in shell_outputs.of(value, self, states)]
         if kind == CUT:
+            from ibstatus.guard import shell_outputs
+
             name, operator, pattern = value
             return [[shell_outputs.cut(one, operator, pattern.text)] for one in texts(self.variable(name, states))]
         if kind == DEFAULT:

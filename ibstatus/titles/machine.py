@@ -1,6 +1,6 @@
 """What a session's window shows: the state after an event of Claude Code.
 
-hooks/notify-tmux-state-machine.md draws it; its rows and those of tests/rules/titles.py are the same.
+hooks/notify-tmux-state-machine.md draws it; its rows and those of tests/titles/transitions.py are the same.
 """
 
 from ibstatus.model import constants

@@ -11,7 +11,7 @@ from ibstatus.claude.hooks import events, settings_file
 from ibstatus.project import identity, paths, settings
 from ibstatus.setup import config, hooks, title_hooks
 from tests.conftest import Done
-from tests.store.test_races import Child
+from tests.mail.test_races import Child
 
 Ib = Callable[..., Done]
 DENY = "permissions.worker.deny"

@@ -19,8 +19,8 @@ from ibstatus.project.rules import findings as health
 from ibstatus.system import locks
 from tests.board import doing, postgres_server
 from tests.conftest import Done, git, make_repo
+from tests.mail import layouts
 from tests.queuework import opened
-from tests.store import layouts
 
 Ib = Callable[..., Done]
 Agent = Callable[..., Path]

@@ -20,7 +20,7 @@ from ibstatus.system import disk
 from tests import faults as fault_seam
 from tests.conftest import PROJECT, Done, git, make_agent
 from tests.hooks.conftest import run_hook
-from tests.store.test_races import Child
+from tests.mail.test_races import Child
 from tests.sweeps import Sweep
 
 Ib = Callable[..., Done]

@@ -21,7 +21,7 @@ from ibstatus.system import disk, locks
 from tests import forked
 from tests.conftest import PROJECT, Done, git
 from tests.faults import Faults
-from tests.store import layouts
+from tests.mail import layouts
 from tests.sweeps import Sweep
 
 PASSED = 77  # tests.faults: the operation that should have failed was never reached

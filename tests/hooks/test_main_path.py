@@ -12,9 +12,9 @@ from ibstatus.project import paths
 from ibstatus.system import symlinks
 from ibstatus.testkit.fixtures import permissions as proof
 from tests.conftest import make_agent
+from tests.guard.test_permissions import UPSTREAM, fixtures, upstream
 from tests.hooks import payloads
 from tests.hooks.conftest import Answered, run_hook
-from tests.rules.test_permissions import UPSTREAM, fixtures, upstream
 
 
 @pytest.mark.parametrize("path", fixtures("main-path"), ids=lambda path: path.stem)
