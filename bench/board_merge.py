@@ -16,7 +16,7 @@ from ibstatus.board.port import Board
 from ibstatus.board.sqlite.store import open_board
 from ibstatus.merge.queue.drain import drain
 from ibstatus.model.board import Branch, Claimer, Entry, Fence, NewTask
-from ibstatus.project import fleet, paths
+from ibstatus.project import agent_meta, paths
 
 BRANCHES, MERGERS, SEED = 20, 2, 1
 LIVES = (20, 500)  # when a merger is killed: right before or after one of its programs; a merge runs about 75
@@ -61,7 +61,7 @@ def hand_over(place: paths.Place, board: Board, name: str, linear: bool) -> None
     git(place, "update-ref", f"refs/heads/{name}", sha)
     board.add(NewTask(name, f"Task {name}"))
     board.claim_task(name, Claimer(name))
-    board.done([Fence(name, name)], branch=Branch(fleet.repo_id(place), name, "main", sha, "true", linear))
+    board.done([Fence(name, name)], branch=Branch(agent_meta.repo_id(place), name, "main", sha, "true", linear))
 
 
 def merged_under_fire(place: paths.Place) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.ground import Row, percentile, repository
 from bench.scan import terminals
-from ibstatus.project import paths, spool
+from ibstatus.project import logs, paths
 
 AGENTS, ROUNDS, BAR = 100, 60, 50.0
 
@@ -47,7 +47,7 @@ def measure(count: int = AGENTS, rounds: int = ROUNDS) -> list[Row]:
             meta = {"id": target.agent, "created_epoch": 1_700_000_000, "tmux_session": target.session}
             (folder / "meta.json").write_text(json.dumps(meta))
             event = {"kind": "agent.state", "who": target.agent, "state": "running"}
-            spool.note(place, target.agent, time.time(), event)
+            logs.note(place, target.agent, time.time(), event)
         argv = [sys.executable, "-m", "ibstatus", "status-watchdog"]
         supervisor = subprocess.Popen(argv, cwd=place.root, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
@@ -59,7 +59,7 @@ def measure(count: int = AGENTS, rounds: int = ROUNDS) -> list[Row]:
                 before = queued(place)
                 began = time.perf_counter()
                 event = {"kind": "agent.state", "who": agent, "state": "complete"}
-                spool.note(place, agent, time.time(), event)
+                logs.note(place, agent, time.time(), event)
                 waited(lambda agent=agent: state_of(place, agent) == "complete", 5.0)
                 shown.append((time.perf_counter() - began) * 1000)
                 waited(lambda before=before: queued(place) > before, 5.0)

@@ -17,8 +17,7 @@ from ibstatus.model.fleet import Agent
 from ibstatus.project import paths
 from ibstatus.state.look import Target
 from ibstatus.supervisor.log import Log
-from ibstatus.supervisor.panes import LIST
-from ibstatus.supervisor.scan import Scanner
+from ibstatus.supervisor.scan import LIST, Scanner
 from ibstatus.system.tmux.control_mode import Connection
 
 BAR, ROUNDS, AGENTS = 2.0, 40, 300

@@ -12,7 +12,7 @@ from bench.scan import clock, scanner_of, seconds, terminals
 from ibstatus.model.clock import Clock
 from ibstatus.project import paths
 from ibstatus.state.look import Target
-from ibstatus.supervisor.panes import LIST
+from ibstatus.supervisor.scan import LIST
 from ibstatus.system.tmux.control_mode import Connection
 
 AGENTS, CHANGED, ROUNDS, TICKS = 300, 10, 200, 10_000

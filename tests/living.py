@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ibstatus.claude import sessions
 from ibstatus.claude.screens import prompt
-from ibstatus.project import agent_meta, fleet, home, paths
+from ibstatus.project import agent_meta, home, paths
 from ibstatus.system.tmux import server as driver
 from ibstatus.system.tmux import typing
-from ibstatus.testkit.fake_claude import hearing
+from ibstatus.testkit.fake_claude import transcript
 from tests.conftest import make_agent, run_ib
 from tests.until import until
 
@@ -34,9 +34,9 @@ class Living:
         (self.folder / "script").write_text(script)
         settings = run_ib("hooks", "agent-settings", name, cwd=place.root).out.strip()
         self.session = str(uuid.uuid4())
-        record = fleet.record_of(place, name)
+        record = agent_meta.record_of(place, name)
         assert record is not None
-        known = {"session_id": self.session, "tmux_session": fleet.session_of(place, record), "tmux_socket": "ib"}
+        known = {"session_id": self.session, "tmux_session": agent_meta.session_of(place, record), "tmux_socket": "ib"}
         agent_meta.change(place, name, **known, config_dir=str(config))
         self.where = sessions.of(place, name)
         env = [f"CLAUDE_CONFIG_DIR={config}", f"FAKE_CLAUDE_SCRIPT={self.folder}/script", "CLAUDECODE="]
@@ -114,7 +114,7 @@ class Living:
     def heard(self) -> list[tuple[str, str]]:
         """All that its model was shown."""
         path = next(iter((self.config / "projects").glob(f"*/{self.session}.jsonl")), None)
-        return [tuple(entry) for entry in hearing.heard(str(path))] if path is not None else []  # type: ignore[misc]
+        return [tuple(entry) for entry in transcript.heard(str(path))] if path is not None else []  # type: ignore[misc]
 
     def hears(self, text: str) -> int:
         """How often; the hook has told it a moment before the client writes it down."""

@@ -6,7 +6,7 @@ from ibstatus.board.port import Board
 from ibstatus.board.sqlite.store import open_board
 from ibstatus.merge.queue.drain import drain
 from ibstatus.model.board import Branch, Entry
-from ibstatus.project import fleet, home, paths
+from ibstatus.project import agent_meta, home, paths
 from tests.board import doing
 from tests.conftest import git
 from tests.gitwork import commit, tip
@@ -23,7 +23,7 @@ def queue(
     """A task of this branch's name is added, claimed and done; its entry."""
     task = branch.replace("/", "-") + f"-{len(board.entries())}"
     doing.add(board, task)
-    given = Branch(fleet.repo_id(place), branch, base, tip(place.root, f"refs/heads/{branch}"), test, linear)
+    given = Branch(agent_meta.repo_id(place), branch, base, tip(place.root, f"refs/heads/{branch}"), test, linear)
     doing.finish(board, task, given, agent=branch.removeprefix("agent/"))
     return board.entries()[-1]
 

@@ -9,12 +9,13 @@ import tempfile
 import threading
 import time
 
-from ibstatus.claude import clients, hook_events, sessions
+from ibstatus.claude import client as clients
+from ibstatus.claude import hook_events, sessions
 from ibstatus.claude import hook_state as standings
 from ibstatus.claude.screens.dialogs import Dialog
-from ibstatus.claude.screens.key_pace import Pace
+from ibstatus.claude.screens.prompt import Pace
 from ibstatus.mail import wake_agent
-from ibstatus.project import agent_meta, logs, paths, roles, spool, supervisor_process
+from ibstatus.project import agent_meta, logs, paths, roles, supervisor_process
 from ibstatus.system import disk, locks
 from ibstatus.system.tmux import server, typing
 
@@ -113,7 +114,7 @@ def report(place: paths.Place, agent: str, dialog: Dialog) -> None:
     now = time.time()
     reason = "trust" if dialog.which in ("trust", "imports") else "permission"
     logs.write(place, agent, f"Start-up waits for an answer: {dialog.which}: {' / '.join(dialog.options)}", now)
-    spool.note(place, agent, now, {"kind": "agent.state", "who": agent, "state": "waiting", "reason": reason})
+    logs.note(place, agent, now, {"kind": "agent.state", "who": agent, "state": "waiting", "reason": reason})
 
 
 def keep_screen(place: paths.Place, agent: str, at: sessions.Session) -> None:

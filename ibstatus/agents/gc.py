@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from ibstatus.agents import archive_store, kill, nuke, processes, recover, retire
+from ibstatus.agents import archive, kill, processes, recover, retire
 from ibstatus.agents.rules import leftovers
 from ibstatus.agents.rules.leftovers import Leftover
-from ibstatus.agents.undo import forgetting, log
+from ibstatus.agents.undo import log
 from ibstatus.claude import sessions as session
 from ibstatus.errors import IbError
 from ibstatus.project import agent_meta, agents, home, names, operations, paths
@@ -109,7 +109,7 @@ def holder(place: paths.Place, agent: str, repo: str) -> str:
 
 
 def sessions(place: paths.Place) -> Iterator[Leftover]:
-    for name in nuke.stray_sessions(place):
+    for name in kill.stray_sessions(place):
         yield Leftover("session", name, "", leftovers.ACTIVE, "a tmux session of no agent")
 
 
@@ -137,7 +137,7 @@ def expired(place: paths.Place, now: float) -> Iterator[Leftover]:
         path = log.folder(place, record.name)
         reason = f"the {record.kind} of {record.agent} can no longer be undone then"
         yield Leftover("undo", record.name, path, leftovers.EXPIRED, reason, folders.size_of(path))
-    for leaf in archive_store.expired(place, now, DAYS):
+    for leaf in archive.expired(place, now, DAYS):
         path = f"{place.home}/archive/{leaf}"
         yield Leftover("archive", leaf, path, leftovers.EXPIRED, f"older than {DAYS} days", folders.size_of(path))
 
@@ -211,9 +211,9 @@ def take(place: paths.Place, one: Leftover, by: str, group: str, say: Say) -> st
         done = kill.one(place, one.name, by, "removed by gc", group, say)
         return group or done.undo
     if one.kind == "session":
-        nuke.end_session(place, one.name)
+        kill.end_session(place, one.name)
     elif one.kind == "undo":
-        forgetting.forget(place, [one.name])
+        log.forget_removals(place, [one.name])
     elif one.kind == "process":
         end_orphan(place, one)
     elif one.kind == "scratch":

@@ -5,24 +5,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ibstatus.agents import attend, processes, spawn_limit, spawn_plan, start
+from ibstatus.agents import attend, processes, session, spawn_limit, spawn_plan
 from ibstatus.agents import recover as recovery
-from ibstatus.claude import clients, hook_state, sessions
+from ibstatus.claude import client, hook_state, sessions
 from ibstatus.errors import IbError
 from ibstatus.mail import inbox
-from ibstatus.project import (
-    agent_meta,
-    agent_worktree,
-    agents,
-    authority,
-    home,
-    identity,
-    ids,
-    logs,
-    operations,
-    paths,
-    spool,
-)
+from ibstatus.project import agent_meta, agents, authority, home, identity, ids, logs, operations, paths
 from ibstatus.state import session_end
 from ibstatus.system import locks
 from ibstatus.system.tmux import server
@@ -48,12 +36,11 @@ def pause(place: paths.Place, caller: identity.Caller, given: str, say: Callable
 
 
 def stop_session(place: paths.Place, agent: str, say: Callable[[str], None]) -> None:
-    from ibstatus.agents import stop
 
-    stop.stop(place, agent, say)
+    session.stop(place, agent, say)
     now = time.time()
     agent_meta.change(place, agent, ended={"code": None, "at": now, "why": session_end.PAUSED})
-    spool.note(place, agent, now, {"kind": "agent.stopped", "who": agent, "reason": "paused"})
+    logs.note(place, agent, now, {"kind": "agent.stopped", "who": agent, "reason": "paused"})
 
 
 def resume(place: paths.Place, caller: identity.Caller, given: str, say: Callable[[str], None]) -> str:
@@ -78,13 +65,13 @@ def bring_up(place: paths.Place, agent: str, *, quiet: bool) -> None:
             if not agents.exists(place, agent):
                 raise IbError(f"{agent} was closed meanwhile", hint="ib undo")
             refuse_running(place, agent)
-            begun = clients.of(known).goes_on(place, agent)
+            begun = client.of(known).goes_on(place, agent)
             operation.note(begun=begun)
-            start.write_script(place, agent, refreshed(place, agent, known, begun))
+            session.write_script(place, agent, refreshed(place, agent, known, begun))
             hook_state.note(place, agent, "", "SessionEnd", {}, time.time())  # after kill -9 it still says what it did
             resumed = {"kind": "agent.state", "who": agent, "state": "creating", "reason": "resumed"}
-            spool.note(place, agent, time.time(), resumed)  # before its own hooks can say more
-            start.run(place, agent, *(["resume"] if begun else []))
+            logs.note(place, agent, time.time(), resumed)  # before its own hooks can say more
+            session.run(place, agent, *(["resume"] if begun else []))
             if begun and not quiet:
                 send_on(operation)
             attend.begin(place, agent, resumed=begun)
@@ -118,17 +105,17 @@ def check(place: paths.Place, agent: str, known: dict[str, object]) -> None:
             f"{agent} was not started by ib new-agent, so ib does not know its session", hint="ib info " + agent
         )
     refuse_running(place, agent)
-    lost = agent_worktree.lost_worktree(place, agent, ours=True)
+    lost = agent_meta.lost_worktree(place, agent, ours=True)
     if lost:
         raise IbError(f"The worktree of {agent} is gone", hint=lost)
     if known.get("worktree") is not False:
-        agent_worktree.refuse_foreign(place, agent, agent_worktree.worktree_of(place, agent, known))
+        agent_meta.refuse_foreign(place, agent, agent_meta.worktree_of(place, agent, known))
     client_of(known)
 
 
 def refreshed(place: paths.Place, agent: str, known: dict[str, Any], begun: bool) -> dict[str, Any]:
     """What it is started with this time."""
-    own = {} if begun else {"session_id": clients.of(known).session(known)}
+    own = {} if begun else {"session_id": client.of(known).session(known)}
     prompted = session_end.was_prompted(place, agent, known)
     return agent_meta.change(place, agent, client=client_of(known), prompted=prompted, **own)
 
@@ -145,7 +132,7 @@ def recover(operation: operations.Operation, say: Callable[[str], None]) -> None
     if operation.kind == "pause":
         stop_session(place, agent, say)
     elif sessions.of(place, agent).pane() is not None:
-        begun = operation.facts.get("begun") is not False and clients.of(agent_meta.read(place, agent)).goes_on(
+        begun = operation.facts.get("begun") is not False and client.of(agent_meta.read(place, agent)).goes_on(
             place, agent
         )
         if begun and operation.facts.get("quiet") is not True:

@@ -12,7 +12,7 @@ KINDS = {
     "spawn": "ibstatus.agents.spawn:recover",
     "kill": "ibstatus.agents.retire:recover",
     "merge": "ibstatus.merge.merge:recover",
-    "move": "ibstatus.merge.queue.moving:recover",
+    "move": "ibstatus.merge.queue.entry:recover",
     "undo": "ibstatus.agents.undo.undo:recover",
     "pause": "ibstatus.agents.pause:recover",
     "resume": "ibstatus.agents.pause:recover",

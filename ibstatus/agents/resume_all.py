@@ -9,13 +9,13 @@ import ibstatus
 from ibstatus.agents import attend, pause, spawn_limit, spawn_plan
 from ibstatus.agents import recover as recovering
 from ibstatus.agents.rules import resume_plan
-from ibstatus.claude import clients, transcript_text
+from ibstatus.claude import client, transcript_text
 from ibstatus.claude import hook_state as standings
 from ibstatus.claude import transcript as transcripts
 from ibstatus.errors import IbError
 from ibstatus.model.fleet import Agent
-from ibstatus.project import agent_worktree, authority, config, events, home, identity, operations, paths
-from ibstatus.project import fleet as files
+from ibstatus.project import agent_meta as files
+from ibstatus.project import authority, config, events, home, identity, operations, paths
 from ibstatus.project.rules import authority as family
 from ibstatus.state import episode_file, fleet, session_end, snapshot
 from ibstatus.state.rules import evidence, limits
@@ -71,7 +71,7 @@ def facts(place: paths.Place, records: Sequence[files.Record]) -> list[resume_pl
 def fact(
     place: paths.Place, one: files.Record, living: bool | None, heard: resume_plan.Heard, halted: float, parked: str
 ) -> resume_plan.Facts:
-    begun = clients.of(one.meta).goes_on(place, one.id)
+    begun = client.of(one.meta).goes_on(place, one.id)
     known = one.meta if begun else {**one.meta, "prompted": session_end.was_prompted(place, one.id, dict(one.meta))}
     return resume_plan.Facts(
         one.id,
@@ -80,7 +80,7 @@ def fact(
         heard,
         said_last(place, one),
         begun,
-        disk.exists(agent_worktree.worktree_of(place, one.id, one.meta)),
+        disk.exists(files.worktree_of(place, one.id, one.meta)),
         has_client(one.meta),
         operations.is_at_work(place, one.id),
         read(place, one, heard, halted),
@@ -102,7 +102,7 @@ def read(place: paths.Place, one: files.Record, last: resume_plan.Heard, halted:
         return "", ""
     if 0.0 < last.at <= halted:
         return "waiting", evidence.INTERRUPTED
-    path = clients.of(one.meta).transcript_of(place, one.id)
+    path = client.of(one.meta).transcript_of(place, one.id)
     found = transcript_text.ending(transcripts.tail(path).data) if path else None
     if found is None or not found[0] or (times.epoch(found[2]) or 0.0) < last.at - resume_plan.AHEAD:
         return "", ""
@@ -211,5 +211,5 @@ def cut_off(place: paths.Place, agents: Sequence[Agent]) -> list[str]:
         seen = resume_plan.Facts(one.id, one.meta, False, last, said_last(place, one), parked=parked)
         if parked:
             seen = seen._replace(read=read(place, one, last, halted.get(one.id, 0.0)))
-        found += [one.id] if resume_plan.is_cut_off(seen) and not agent_worktree.lost_worktree(place, one.id) else []
+        found += [one.id] if resume_plan.is_cut_off(seen) and not files.lost_worktree(place, one.id) else []
     return found

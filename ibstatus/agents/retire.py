@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from ibstatus.agents import archive, bereaved, stop
-from ibstatus.agents import archive_store as shelf
-from ibstatus.agents.undo import forgetting, git_snapshot, log, mail, undo_bulk
+from ibstatus.agents import archive, reassign, session
+from ibstatus.agents.undo import git_snapshot, log, mail
 from ibstatus.errors import IbError
-from ibstatus.project import agent_meta, authority, operations, paths, spool
+from ibstatus.project import agent_meta, authority, logs, operations, paths
 from ibstatus.system import disk, folders
 from ibstatus.system.git import checkouts, worktrees
 
@@ -39,15 +38,15 @@ def retire(op: operations.Operation, say: Say) -> Retired:
     prepare(op)
     archive.take_screen(op)
     if op.facts.get("verb"):
-        stop.told(place, agent, f"Agent {op.facts['verb']}", say)
-    stop.stop(place, agent, say)
+        session.told(place, agent, f"Agent {op.facts['verb']}", say)
+    session.stop(place, agent, say)
     settle_task(op, say)
     snapshot = save(op, say)
-    bereaved.settle(place, op.facts["questions"], agent)
+    reassign.settle(place, op.facts["questions"], agent)
     note_children(op)
     hand_on(op, say)
     if op.facts["branch"]:
-        stop.told(place, agent, f"Deleted branch {op.facts['branch']}", say)
+        session.told(place, agent, f"Deleted branch {op.facts['branch']}", say)
     archived = archive.keep(op)
     take_away(op, snapshot, say)
     finish(op, archived, say)
@@ -74,7 +73,7 @@ def prepare(op: operations.Operation) -> None:
     if "undo" not in op.facts:
         now = time.time()
         name = log.reserve(op.place, op.agent, now)
-        op.note(undo=name, archive=shelf.name_for(op.place, op.agent, now), group=op.facts.get("group") or name)
+        op.note(undo=name, archive=archive.name_for(op.place, op.agent, now), group=op.facts.get("group") or name)
 
 
 def save(op: operations.Operation, say: Say) -> git_snapshot.Snapshot | None:
@@ -98,12 +97,12 @@ def save(op: operations.Operation, say: Say) -> git_snapshot.Snapshot | None:
         admin=admin.rpartition("/")[2],
         tip=tip,
         branch=branch_of(agent) if tip and is_ours(place, agent, repo) else "",
-        questions=bereaved.open_questions(place, agent),
-        children=bereaved.children(place, agent),
+        questions=reassign.open_questions(place, agent),
+        children=reassign.children(place, agent),
         manager=authority.managers(place).get(agent, ""),
     )
     if snapshot is not None:
-        undo_bulk.note(place, str(op.facts["undo"]), git_snapshot.ignored(repo))
+        log.note(place, str(op.facts["undo"]), git_snapshot.ignored(repo))
     log.write(place, record_of(op))
     op.note(saved=True)
     return snapshot
@@ -111,7 +110,7 @@ def save(op: operations.Operation, say: Say) -> git_snapshot.Snapshot | None:
 
 def note_children(op: operations.Operation) -> None:
     """Looked for once more: a disk that failed may have hidden one at the first look."""
-    found = sorted({*op.facts["children"], *bereaved.children(op.place, op.agent)})
+    found = sorted({*op.facts["children"], *reassign.children(op.place, op.agent)})
     if found != op.facts["children"]:
         op.note(children=found)
         log.write(op.place, record_of(op))
@@ -119,8 +118,8 @@ def note_children(op: operations.Operation) -> None:
 
 def hand_on(op: operations.Operation, say: Say) -> None:
     """Its children get its manager; while one of them has not, it is not taken away: the next command tries again."""
-    bereaved.reparent(op.place, op.facts["children"], op.agent, str(op.facts["manager"]), say)
-    left = bereaved.children(op.place, op.agent)
+    reassign.reparent(op.place, op.facts["children"], op.agent, str(op.facts["manager"]), say)
+    left = reassign.children(op.place, op.agent)
     if left:
         raise IbError(f"{', '.join(left)} could not be given another manager", hint="ib list finishes it")
 
@@ -192,14 +191,14 @@ def finish(op: operations.Operation, archived: str, say: Say) -> None:
     place, now, name = op.place, time.time(), str(op.facts["undo"])
     size = folders.size_of(log.folder(place, name))
     log.write(place, msgspec.structs.replace(record_of(op), finished=True, archive=archived, size=size))
-    spool.note(
+    logs.note(
         place,
         "cli",
         now,
         {"kind": "undo.saved", "who": op.agent, "id": name},
         {"kind": "agent.removed", "who": op.agent, "by": op.facts.get("by") or "", "as": op.facts.get("as") or op.kind},
     )
-    forgetting.forget_old(place, now, say)
+    log.forget_old(place, now, say)
 
 
 def recover(op: operations.Operation, say: Say) -> None:

@@ -7,8 +7,8 @@ import frontmatter
 import yaml
 
 from ibstatus.agents import prompts
-from ibstatus.agents.rules import agent_prompt
-from ibstatus.claude.hooks import tool_rules
+from ibstatus.agents.rules import start_script
+from ibstatus.claude.hooks import agent_settings
 from ibstatus.errors import IbError, quoted
 from ibstatus.project import config, paths
 from ibstatus.system import disk
@@ -53,7 +53,7 @@ def role_of(text: str, said: dict[str, Any], path: str) -> Role:
         model if isinstance(model, str) and model != "inherit" else "",
         said.get("worker") is True,
         (*tools, *rules_of(said.get("allow"), path)),
-        (*tool_rules.left_out(tools), *rules_of(said.get("deny"), path)),
+        (*agent_settings.left_out(tools), *rules_of(said.get("deny"), path)),
     )
 
 
@@ -61,8 +61,8 @@ def rules_of(value: object, path: str) -> tuple[str, ...]:
     """A list, or a text with commas, as Claude's own agents have it."""
     if value is None:
         return ()
-    items = tool_rules.split(value) if isinstance(value, str) else value
-    if not isinstance(items, list) or not all(isinstance(item, str) and tool_rules.is_rule(item) for item in items):
+    items = agent_settings.split(value) if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) and agent_settings.is_rule(item) for item in items):
         raise IbError(f"The tools in {path} cannot be read", hint="as in tools: Read, Grep, Bash(npm test:*)")
     return tuple(items)
 
@@ -92,4 +92,4 @@ def prompt(place: paths.Place, role: str, special: str, task: str) -> str:
     custom = prompts.of(place, role)
     if special and special not in (role, prompts.EVERYBODY):
         custom.append((special, load(place, special).text))
-    return agent_prompt.text(role, [pair for pair in custom if pair[1]], task)
+    return start_script.prompt_text(role, [pair for pair in custom if pair[1]], task)

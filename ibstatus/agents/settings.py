@@ -3,12 +3,11 @@
 import json
 import os
 
-from ibstatus.claude import clients
+from ibstatus.claude import client
 from ibstatus.claude.hooks import agent_settings, settings_file
-from ibstatus.claude.hooks import wanted as wanted_hooks
 from ibstatus.errors import IbError
-from ibstatus.guard import outside
-from ibstatus.project import agents, config, fleet, paths, roles
+from ibstatus.guard import isolation
+from ibstatus.project import agent_meta, agents, config, paths, roles
 from ibstatus.system import atomic
 
 
@@ -23,7 +22,7 @@ def write(place: paths.Place, given: str) -> str:
 
 def written(place: paths.Place, agent: str) -> str:
     """Made anew from the project's settings and the configuration; returns its path."""
-    record = fleet.record_of(place, agent)
+    record = agent_meta.record_of(place, agent)
     meta = record.meta if record is not None else {}
     known = config.load(place)
     if known.broken:
@@ -34,16 +33,16 @@ def written(place: paths.Place, agent: str) -> str:
     allow, deny = (tuple(known.value(f"permissions.{role}.{kind}")) for kind in ("allow", "deny"))
     path = settings_file.path_of(place)
     base = (settings_file.content(path) or b"").decode("utf-8", "replace")
-    tasks = wanted_hooks.intercepts_tasks(place)  # a manager's Tasks become its workers
-    titles = str(known.value(wanted_hooks.TITLES_KEY))
+    tasks = settings_file.intercepts_tasks(place)  # a manager's Tasks become its workers
+    titles = str(known.value(settings_file.TITLES_KEY))
     yolo = meta.get("yolo") is True
     wanted = agent_settings.Agent(
         agent, role, place.root, place.common, yolo, tasks, titles, keys_below(os.path.expanduser("~")),
-        tuple(fleet.names_of(place)), meta.get("worktree") is not False,
+        tuple(agent_meta.names_of(place)), meta.get("worktree") is not False,
     )  # fmt: skip
     own = agent_settings.Permissions(*(tuple(listed(meta.get(kind))) for kind in ("allow", "deny")))
     sources = (agent_settings.Permissions(allow, deny), own)
-    made = clients.of(meta).settings(wanted, base, wanted_hooks.here(), *sources, path=path)
+    made = client.of(meta).settings(wanted, base, settings_file.here(), *sources, path=path)
     atomic.put(path_of(place, agent), json.dumps(made, indent=2).encode() + b"\n")
     agents.keep(place, agent)
     return path_of(place, agent)
@@ -51,7 +50,7 @@ def written(place: paths.Place, agent: str) -> str:
 
 def keys_below(home: str) -> tuple[str, ...]:
     """Paths of keys and passwords in this home, as the guard has them; none where there is no home."""
-    names = [*(f"/{name}" for name in sorted(outside.KEY_FOLDERS | outside.KEY_FILES)), *outside.KEYS_BELOW_HOME]
+    names = [*(f"/{name}" for name in sorted(isolation.KEY_FOLDERS | isolation.KEY_FILES)), *isolation.KEYS_BELOW_HOME]
     return tuple(home + name for name in [*names, "/.claude/.credentials.json"]) if home else ()
 
 

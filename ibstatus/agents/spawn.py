@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ibstatus.agents import attend, spawn_limit, spawn_plan, start, stop
+from ibstatus.agents import attend, session, spawn_limit, spawn_plan
 from ibstatus.agents import recover as recovery
 from ibstatus.claude import sessions
 from ibstatus.errors import IbError
-from ibstatus.project import agent_meta, home, identity, logs, operations, paths, spool
+from ibstatus.project import agent_meta, home, identity, logs, operations, paths
 from ibstatus.state import session_end
 from ibstatus.system import disk
 from ibstatus.system.git import run, worktrees
@@ -52,11 +52,11 @@ def build(place: paths.Place, operation: operations.Operation) -> None:
         boarders.take(place, agent, known[agent_meta.TASK]["id"])
     if known["worktree"]:
         operation.note(made=["folder", "worktree"])
-        start.make_worktree(place, agent, known["base_commit"])
-    start.write_files(place, agent)
+        session.make_worktree(place, agent, known["base_commit"])
+    session.write_files(place, agent)
     record(place, agent, known, now)
     operation.note(made=[*operation.facts["made"], "session"])
-    start.run(place, agent)
+    session.run(place, agent)
     operation.note(standing=True)
 
 
@@ -68,7 +68,7 @@ def record(place: paths.Place, agent: str, known: dict[str, Any], now: float) ->
     if manager:
         kind = "worker" if known["worker"] else "manager"
         logs.write(place, manager, f"Spawned {kind} subagent: {agent} (prompt: {prompt})", now)
-    spool.note(place, "cli", now, {"kind": "agent.created", "who": agent, "manager": manager or ""})
+    logs.note(place, "cli", now, {"kind": "agent.created", "who": agent, "manager": manager or ""})
 
 
 def take_back(operation: operations.Operation) -> None:
@@ -87,7 +87,7 @@ def roll_back(operation: operations.Operation) -> None:
     made, base = operation.facts.get("made", []), operation.facts.get("base_commit")
     give_task_back(place, agent)
     if "session" in made:
-        stop.stop(place, agent, lambda text: None)
+        session.stop(place, agent, lambda text: None)
     if "worktree" in made:
         worktree = place.agent_dir(agent) + "/repo"
         run.run(place.git_folder, "worktree", "remove", "--force", "--force", worktree)

@@ -6,7 +6,6 @@ from typing import Any
 from ibstatus.claude import sessions
 from ibstatus.errors import IbError, quoted
 from ibstatus.project import agent_meta, config, operations, paths
-from ibstatus.project import fleet as files
 from ibstatus.state import fleet
 from ibstatus.system import disk, locks
 from ibstatus.system.git import run
@@ -28,7 +27,7 @@ def reserve(place: paths.Place, name: str, known: dict[str, Any]) -> operations.
             disk.make_dirs(place.home + "/agents")
             operation.note(made=["folder"])
             disk.mkdir(place.agent_dir(agent), 0o700)
-            named = {"id": agent, **known, "tmux_session": f"ittybitty-{files.repo_id(place)}-{agent}"}
+            named = {"id": agent, **known, "tmux_session": f"ittybitty-{agent_meta.repo_id(place)}-{agent}"}
             agent_meta.write(place, agent, named)
         except BaseException:
             operation.lock.release()  # its record stays: the next command takes back what there is
@@ -48,7 +47,7 @@ def check_limit(place: paths.Place) -> None:
 
 def living(place: paths.Place) -> int:
     """Those with a session, and those that are being made; all of them when tmux cannot be asked."""
-    records = files.records(place)
+    records = agent_meta.records(place)
     there = fleet.sessions(place, records)
     return sum(there[record.id] is not False or is_being_made(place, record.id) for record in records)
 
@@ -72,6 +71,6 @@ def refuse_taken(place: paths.Place, agent: str, socket: str) -> None:
             f"There is a branch agent/{agent} already, and no agent of that name",
             hint=f"choose another --name; or git branch -m agent/{agent} {quoted('kept/' + agent)}; ib gc",
         )
-    at = sessions.Session(socket, f"ittybitty-{files.repo_id(place)}-{agent}")
+    at = sessions.Session(socket, f"ittybitty-{agent_meta.repo_id(place)}-{agent}")
     if at.name in (server.sessions(socket) or ()):
         raise IbError(f"A tmux session {at.name} is left over from an agent of that name", hint="ib gc")

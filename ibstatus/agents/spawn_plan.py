@@ -6,14 +6,14 @@ import uuid
 from typing import Any, NamedTuple
 
 from ibstatus.agents import role_files
-from ibstatus.agents.rules import agent_prompt
-from ibstatus.claude import clients
-from ibstatus.claude.hooks import tool_rules
+from ibstatus.agents.rules import start_script
+from ibstatus.claude import client as clients
+from ibstatus.claude.hooks import agent_settings
 from ibstatus.errors import IbError, UsageError, visible
-from ibstatus.project import agent_meta, authority, config, fleet, identity, names, paths, roles, settings
+from ibstatus.project import agent_meta, authority, config, identity, names, paths, roles, settings
 from ibstatus.system import timestamps
 from ibstatus.system.git import run
-from ibstatus.system.process import installed
+from ibstatus.system.process import run as installed
 
 NAMES = "use a-z, 0-9 and -, begin with a letter or digit, at most 40 characters"
 
@@ -102,7 +102,7 @@ def check_words(wanted: Wanted) -> None:
             "Without a worktree there is no branch that could begin at --base", hint="leave one of them out"
         )
     for rule in (*wanted.allow, *wanted.deny):
-        if not tool_rules.is_rule(rule):
+        if not agent_settings.is_rule(rule):
             raise UsageError(
                 f"'{visible(rule)}' is no tool rule", hint='as in --allow-tools "Bash(npm test:*),WebFetch"'
             )
@@ -110,7 +110,7 @@ def check_words(wanted: Wanted) -> None:
 
 def check_rights(place: paths.Place, agent: str, wanted: Wanted) -> None:
     """Nobody gives away more than they have."""
-    record = fleet.record_of(place, agent)
+    record = agent_meta.record_of(place, agent)
     own = record.meta if record is not None else {}
     if not wanted.worktree and own.get("worktree") is not False:
         raise IbError("Only an agent without a worktree may make another one without", hint="leave out --no-worktree")
@@ -133,8 +133,8 @@ def check_model(model: str) -> None:
 
 def check_prompt(place: paths.Place, wanted: Wanted, role: str) -> None:
     size = len(role_files.prompt(place, role, wanted.role, wanted.prompt).encode("utf-8", "replace"))
-    if size > agent_prompt.LONGEST:
-        most = agent_prompt.LONGEST // 1000
+    if size > start_script.LONGEST:
+        most = start_script.LONGEST // 1000
         raise IbError(
             f"With the project's instructions the task is {size // 1000} KB long, and {most} KB fit",
             hint="put it into a file of the repository, commit it, and name the file in the task",
@@ -146,7 +146,7 @@ def manager_of(place: paths.Place, caller: identity.Caller, wanted: Wanted) -> s
     if not wanted.manager and caller.kind != identity.AGENT:
         return ""
     manager = authority.resolved(place, caller, wanted.manager or caller.name, "spawn under")
-    record = fleet.record_of(place, manager)
+    record = agent_meta.record_of(place, manager)
     if roles.role_of(manager, record.meta if record is not None else {}) == roles.WORKER:
         raise IbError(
             f"{manager} is a worker, and workers have no agents",

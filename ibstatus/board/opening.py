@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from ibstatus.project import board_mark, config, fleet, home, paths
+from ibstatus.project import agent_meta, board_mark, config, home, paths
 from ibstatus.system import disk, folders
 
 if TYPE_CHECKING:  # asked by many who find that there is none
@@ -76,7 +76,7 @@ def of_file(place: paths.Place) -> "Board":
 def take_over(place: paths.Place, board: "SqliteBoard") -> None:
     """In a copied file the queue is that of the repository which was copied: its branches are here as well. The note
     of its id goes last, and only once another id is ours: two at once do the same twice."""
-    own = fleet.repo_id(place)
+    own = agent_meta.repo_id(place)
     for former in board_mark.formers(place):
         if own and former != own:
             board.take_over(former, own)

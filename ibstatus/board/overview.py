@@ -6,7 +6,7 @@ from ibstatus.board import opening
 from ibstatus.board.rules import validation as rule
 from ibstatus.errors import IbError
 from ibstatus.model.board import Entry, Task
-from ibstatus.project import fleet, paths
+from ibstatus.project import agent_meta, paths
 
 
 class Overview(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ def seen(place: paths.Place) -> Overview | None:
         tasks = board.tasks()
         counted = {status: sum(task.status == status for task in tasks) for status in rule.STATUSES}
         claimed = [task for task in tasks if task.status == rule.CLAIMED]
-        queue = board.entries(fleet.repo_id(place), open_only=True)
+        queue = board.entries(agent_meta.repo_id(place), open_only=True)
     except IbError as error:
         return Overview(problem=error.message)
     finally:

@@ -3,7 +3,7 @@
 from ibstatus.board import opening
 from ibstatus.errors import IbError
 from ibstatus.model.board import Entry
-from ibstatus.project import fleet, paths
+from ibstatus.project import agent_meta, paths
 
 
 def owner(place: paths.Place, agent: str) -> Entry | None:
@@ -18,7 +18,7 @@ def queued(place: paths.Place) -> dict[str, Entry]:
     try:
         board = opening.opened(place)
         try:
-            found = board.entries(fleet.repo_id(place), open_only=True)
+            found = board.entries(agent_meta.repo_id(place), open_only=True)
         finally:
             board.close()
     except IbError:

@@ -1,22 +1,80 @@
-"""Claude Code as ops see it. Another kind of client is a class with these names, in a package beside this one."""
+"""Claude Code as ops see it. Another kind of client is a class with these names, in a package beside this one.
 
+How Claude Code is started: which program, with which words, in which environment.
+
+The kinds of coding agents. Ops speak to a client through here alone, whichever it is.
+"""
+
+import os
 import uuid
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from ibstatus.claude import command, transcript
+from ibstatus.claude import transcript
 from ibstatus.claude.hooks import agent_settings, command_lines
 from ibstatus.claude.screens import dialogs, prompt, rules_file, states, user_rules
 from ibstatus.claude.screens.dialogs import Dialog
+from ibstatus.errors import quoted
 from ibstatus.project import agent_meta, paths
+from ibstatus.system.process import run
+
+SWITCH = "IB_CLAUDE"
+NAME = "claude"
+# What a session leaves in the environment of what it starts: an agent is a session of its own. The last one would go
+# before SHELL, which start.sh sets.
+LEFT_BEHIND = (
+    "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PROJECT_DIR",
+    "CLAUDE_ENV_FILE", "CLAUDE_EFFORT", "CLAUDE_PID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SHELL",
+)  # fmt: skip
+
+
+class Launch(NamedTuple):
+    """What one session is started with; the same words start it again."""
+
+    program: str
+    session: str
+    settings: str
+    model: str = ""
+    yolo: bool = False
+    printing: bool = False
+
+
+def wanted() -> str:
+    """What is looked for, in words."""
+    named = os.environ.get(SWITCH)
+    return f"{quoted(named)} ({SWITCH})" if named else f"`{NAME}`"
+
+
+def program() -> str:
+    """The client: IB_CLAUDE, else `claude` as a shell would find it; '' when there is none."""
+    return run.path_of(os.environ.get(SWITCH) or NAME)
+
+
+def begin(launch: Launch) -> list[str]:
+    """A new session; the prompt follows as one more word."""
+    return [launch.program, "--session-id", launch.session, *settled(launch), "--"]
+
+
+def again(launch: Launch) -> list[str]:
+    """The same session, where it was."""
+    return [launch.program, "--resume", launch.session, *settled(launch)]
+
+
+def settled(launch: Launch) -> list[str]:
+    """A permission mode is always named: the client's own default differs by version and by the user's settings."""
+    mode = "bypassPermissions" if launch.yolo else "default"
+    model = ["--model", launch.model] if launch.model else []
+    printing = ["--print"] if launch.printing else []
+    return ["--settings", launch.settings, "--permission-mode", mode, *model, *printing]
 
 
 class Claude:
     kind = "claude"
-    left_behind = command.LEFT_BEHIND
-    wanted = staticmethod(command.wanted)
-    program = staticmethod(command.program)
-    begin = staticmethod(command.begin)
-    again = staticmethod(command.again)
+    left_behind = LEFT_BEHIND
+    wanted = staticmethod(wanted)
+    program = staticmethod(program)
+    begin = staticmethod(begin)
+    again = staticmethod(again)
     read = staticmethod(prompt.read)
     steps = staticmethod(dialogs.step_to)
     transcript_of = staticmethod(transcript.path_of)
@@ -65,3 +123,14 @@ class Claude:
     def goes_on(self, place: paths.Place, agent: str) -> bool:
         """Is there a conversation that `again` would take up?"""
         return any(map(transcript.is_begun, transcript.own_paths(agent_meta.read(place, agent))))
+
+
+__all__ = ["DEFAULT", "Launch", "of"]
+
+DEFAULT = Claude()
+KINDS = {DEFAULT.kind: DEFAULT}
+
+
+def of(meta: Mapping[str, Any]) -> Claude:
+    """By what was written down when the agent was made."""
+    return KINDS.get(str(meta.get("kind")), DEFAULT)

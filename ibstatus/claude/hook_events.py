@@ -1,10 +1,14 @@
-"""What an event of Claude Code says of its session: at work, waiting for what, done. The last word decides with it."""
+"""What an event of Claude Code says of its session: at work, waiting for what, done. The last word decides with it.
+
+How an agent ends its turn: by one of two phrases, alone on the last line of what it says.
+"""
 
 from ibstatus.model import constants
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
 
 RUNNING, WAITING, COMPLETE, LIMITED = "running", "waiting", "complete", "rate_limited"
 COMPACTING, STOPPED = "compacting", "stopped"
@@ -75,20 +79,18 @@ def said(name: str, body: "dict[str, Any]", last: Standing) -> Standing | None:
 
 def failed(body: "dict[str, Any]") -> Standing:
     """Its words tell until when a limit lasts."""
-    from ibstatus.claude import turn_ends
 
     error, message = body.get("error"), body.get("last_assistant_message")
     found = Standing(LIMITED) if error == "rate_limit" else Standing(WAITING, "error: " + word(error))
-    found.said = turn_ends.last_words(message) if isinstance(message, str) else ""
+    found.said = last_words(message) if isinstance(message, str) else ""
     return found
 
 
 def ended(body: "dict[str, Any]") -> Standing:
-    from ibstatus.claude import turn_ends
 
     message = body.get("last_assistant_message")
     text = message if isinstance(message, str) else ""
-    state = turn_ends.end_of(text)
+    state = end_of(text)
     if state:
         found = Standing(state, INPUT if state == WAITING else "")
     elif is_at_work(body.get("background_tasks")):
@@ -96,7 +98,7 @@ def ended(body: "dict[str, Any]") -> Standing:
     else:
         found = Standing(WAITING, INPUT)
         found.silent = True
-    found.said = turn_ends.last_words(text)
+    found.said = last_words(text)
     return found
 
 
@@ -169,3 +171,34 @@ def word(value: object, most: int = LONGEST_REASON) -> str:
     """Foreign text as a reason: one line, not long, nothing that steers a terminal."""
     text = value[: most * 4] if isinstance(value, str) else ""
     return "".join([char if char.isprintable() else " " for char in text]).strip()[:most]
+
+
+COMPLETE_PHRASE = "I HAVE COMPLETED THE GOAL"
+WAITING_PHRASE = "WAITING"
+LONGEST = 300
+STATES = {COMPLETE_PHRASE: "complete", WAITING_PHRASE: "waiting"}
+
+BLANK = " \t\r\x0b\x0c\x1c\x1d\x1e\x85\xa0\u2028\u2029\u200b\u200c\u200d\u2060\ufeff"
+# Markdown in front (quotes, lists, headings, emphasis, code) and behind, and the end of a sentence. A question mark
+# is not the end of one of these.
+BEFORE = BLANK + "*_`>#-+\"'([\u201c\u2018"
+AFTER = BLANK + "*_`#-\"')]\u201d\u2019.!,;:\u2026\\"
+
+
+def end_of(message: str) -> str:
+    """`complete`, `waiting`, or '' when the last line that says anything is neither phrase, word for word."""
+    end = len(message)
+    while end > 0:
+        start = message.rfind("\n", 0, end) + 1
+        line = message[start:end].strip(BLANK)
+        if line.lstrip(BEFORE):  # a fence or a rule says nothing
+            return STATES.get(line.lstrip(BEFORE).rstrip(AFTER), "")
+        end = start - 1
+    return ""
+
+
+def last_words(message: str) -> str:
+    """The end of a message in one line that steers no terminal."""
+    text = "".join([char if char.isprintable() else " " for char in message[-4 * LONGEST :]])
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST else "…" + words[1 - LONGEST :]

@@ -75,10 +75,10 @@ def take(
         return
     new.at = not_before(last, now)
     new.mono = mono or last.mono
-    from ibstatus.project import spool  # only for what is new
+    from ibstatus.project import logs  # only for what is new
 
     # The event first: after a kill in between it is noted twice, not never.
-    spool.note(place, agent or names.cursor_file(session), new.at, event(agent, session, new))
+    logs.note(place, agent or names.cursor_file(session), new.at, event(agent, session, new))
     put(fd, new)
 
 

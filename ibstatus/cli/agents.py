@@ -13,8 +13,8 @@ from ibstatus.agents import attend as attending
 from ibstatus.agents import pause as pausing
 from ibstatus.agents import reassign as reassigning
 from ibstatus.agents import spawn, spawn_plan
-from ibstatus.claude.hooks import tool_rules
-from ibstatus.cli import arguments, given, output
+from ibstatus.claude.hooks import agent_settings
+from ibstatus.cli import arguments, output
 from ibstatus.cli.mail import agent_ids, as_json
 from ibstatus.errors import IbError, UsageError, visible
 from ibstatus.project import ensure_supervisor, paths
@@ -77,7 +77,7 @@ def new_agent(
       ib new-agent --task design-the-api
     """
     at = arguments.place()
-    id, name, told = given.of_board(at, board_task, name, prompt, prompt_file)
+    id, name, told = arguments.of_board(at, board_task, name, prompt, prompt_file)
     wanted = spawn_plan.Wanted(
         told,
         name,
@@ -108,7 +108,7 @@ def new_agent(
 
 
 def rules(given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(rule for text in given for rule in tool_rules.split(text))
+    return tuple(rule for text in given for rule in agent_settings.split(text))
 
 
 class taken_back_when_told:

@@ -10,7 +10,7 @@ from ibstatus.errors import IbError, UsageError
 from ibstatus.project import ensure_supervisor, paths, settings
 from ibstatus.project.rules import settings_text
 from ibstatus.setup import config as ops
-from ibstatus.setup import title_hooks
+from ibstatus.setup import hooks
 from ibstatus.system import jsonl
 
 WIDEST = 40
@@ -215,7 +215,7 @@ def remove(ctx: click.Context, key: str, value: str, user: bool) -> int:
 
 def followed(at: paths.Place, key: str, for_all: bool) -> None:
     """Which events run hooks depends on this one key."""
-    said = title_hooks.follow(at, for_all) if key == title_hooks.KEY else ""
+    said = hooks.follow(at, for_all) if key == hooks.KEY else ""
     if said:
         output.talk(said)
 

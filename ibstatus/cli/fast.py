@@ -1,19 +1,70 @@
-"""The hot commands in their plain shape, from argv to exit code without click."""
+"""The hot commands in their plain shape, from argv to exit code without click.
+
+The plain shape of the hot commands, recognised without click. What is not plain is None, and click decides.
+
+Whatever is recognised here click reads in the same way (tests/cli/test_plain.py holds the two together).
+"""
 
 import posix
 import time
 
-from ibstatus.cli import plain
 from ibstatus.errors import IbError, refused, told, visible
 from ibstatus.mail import send as say
 from ibstatus.model import constants
 from ibstatus.project import ensure_supervisor, identity, paths
 from ibstatus.system import disk
 
+HOT = frozenset(("notify", "send", "acknowledge", "ack", "log"))
+TAKES_VALUE = {
+    "notify": {"--from": "claimed", "--type": "kind"},
+    "send": {"--from": "claimed"},
+    "log": {"--id": "agent"},
+}
+MAY_BE_EMPTY = "claimed"  # hooks call what has it, with whatever they have; of any other click says that it is empty
+SWITCHES = {"log": {"-q": "quiet", "--quiet": "quiet"}}
+
+
+class Call:
+    """A command with its options and its words."""
+
+    __slots__ = ("name", "options", "words")
+
+    def __init__(self, name: str, options: dict[str, str], words: list[str]) -> None:
+        self.name = name
+        self.options = options
+        self.words = words
+
+
+def recognised(argv: list[str]) -> Call | None:
+    name = argv[0] if argv else ""
+    if name not in HOT:
+        return None
+    name = "acknowledge" if name == "ack" else name
+    valued, switches = TAKES_VALUE.get(name, {}), SWITCHES.get(name, {})
+    options: dict[str, str] = {}
+    words: list[str] = []
+    at = 1
+    while at < len(argv):
+        word = argv[at]
+        if word in valued and at + 1 < len(argv) and not argv[at + 1].startswith("-"):
+            at += 1
+            if not argv[at].strip() and valued[word] != MAY_BE_EMPTY:
+                return None
+            options[valued[word]] = argv[at]
+        elif word in switches:
+            options[switches[word]] = "yes"
+        elif word.startswith("-"):
+            return None
+        else:
+            words.append(word)
+        at += 1
+    enough = 2 if name == "send" else 1
+    return Call(name, options, words) if len(words) >= enough else None
+
 
 def run(argv: list[str]) -> int | None:
     """The exit code; None when this is not the plain shape and click must read it."""
-    call = plain.recognised(argv)
+    call = recognised(argv)
     if call is None or (call.name == "send" and call.words[0] not in constants.TO_PRIMARY):
         return None
     try:
@@ -53,7 +104,7 @@ def caller_at(place: paths.Place) -> identity.Caller:
     return identity.caller_of(place.agent, session.decode("utf-8", "surrogateescape"), terminal, place.proven)
 
 
-def notify(call: plain.Call) -> int:
+def notify(call: Call) -> int:
     place = paths.here()
     say.notify(
         place, caller_at(place), call.words, call.options.get("kind", ""), call.options.get("claimed", ""), time.time()
@@ -61,7 +112,7 @@ def notify(call: plain.Call) -> int:
     return 0
 
 
-def send(call: plain.Call) -> int:
+def send(call: Call) -> int:
     place = paths.here()
     sent = say.send_to_primary(place, caller_at(place), call.words[1:], call.options.get("claimed", ""), time.time())
     if sent.note:
@@ -71,7 +122,7 @@ def send(call: plain.Call) -> int:
     return 0
 
 
-def acknowledge(call: plain.Call) -> int:
+def acknowledge(call: Call) -> int:
     place = paths.here()
     done = say.acknowledge(place, caller_at(place), call.words, time.time())
     code = report_settled(done)
@@ -94,7 +145,7 @@ def report_settled(done: say.Settled) -> int:
     return 0
 
 
-def log(call: plain.Call) -> int:
+def log(call: Call) -> int:
     place = paths.here()
     text = say.log(place, caller_at(place), call.words, call.options.get("agent", ""), time.time())
     if "quiet" not in call.options:

@@ -9,14 +9,13 @@ from click.shell_completion import CompletionItem
 
 from ibstatus.agents import gc as sweeping
 from ibstatus.agents import kill as killing
-from ibstatus.agents import nuke as nuking
 from ibstatus.agents.rules import leftovers
 from ibstatus.agents.undo import log
 from ibstatus.agents.undo import undo as undoing
 from ibstatus.cli import arguments, output
 from ibstatus.cli.mail import agent_ids, as_json, offered
 from ibstatus.errors import IbError, quoted, visible
-from ibstatus.project import agent_worktree, agents, ensure_supervisor, identity, paths, supervisor_process
+from ibstatus.project import agent_meta, agents, ensure_supervisor, identity, paths, supervisor_process
 from ibstatus.project.rules import counts
 
 force_option = click.option("-f", "--force", is_flag=True, help="Do not ask")
@@ -80,7 +79,7 @@ def kill(ids: tuple[str, ...], tree: bool, force: bool, json: bool) -> int:
     """
     at = arguments.place()
     caller = arguments.caller(at)
-    names = killing.plan(at, caller, ids, tree, said)
+    names = killing.plan_kill(at, caller, ids, tree, said)
     if not force:
         show_losses(at, names)
         words = " ".join(quoted(name) for name in names)
@@ -121,7 +120,7 @@ def nuke(agent: str, force: bool, json: bool) -> int:
     """
     at = arguments.place()
     caller = arguments.caller(at)
-    what = nuking.plan(at, caller, agent, said)
+    what = killing.plan_nuke(at, caller, agent, said)
     if what.is_empty:
         if json:
             output.as_json({"killed": [], "sessions": 0, "failed": [], "archive": ""})
@@ -135,13 +134,13 @@ def nuke(agent: str, force: bool, json: bool) -> int:
         if not agreed(f"Kill {counts.counted(len(what.agents), 'agent')}?", command):
             return 1
     output.talk(f"Killing {len(what.agents)} agent(s)...")
-    done = nuking.nuke(at, what, caller.name, said)
+    done = killing.nuke(at, what, caller.name, said)
     publish(at, what)
     show_nuked(done, json)
     return 1 if done.closed.failed else 0
 
 
-def publish(at: paths.Place, what: nuking.Plan) -> None:
+def publish(at: paths.Place, what: killing.Plan) -> None:
     """Nobody is left who would tell Claude that there is nobody left."""
     if not what.full:
         ensure_supervisor.keep_watched(at)
@@ -152,7 +151,7 @@ def publish(at: paths.Place, what: nuking.Plan) -> None:
     output.warn(f"the status node was not written: {why}" if why else "")
 
 
-def show_rest(what: nuking.Plan) -> None:
+def show_rest(what: killing.Plan) -> None:
     for name in what.sessions:
         output.talk(f"{name}: a tmux session of no agent")
     if what.mail:
@@ -161,7 +160,7 @@ def show_rest(what: nuking.Plan) -> None:
         output.talk(f"listeners that are stopped: {', '.join(what.listeners)}")
 
 
-def show_nuked(done: nuking.Nuked, json: bool) -> None:
+def show_nuked(done: killing.Nuked, json: bool) -> None:
     closed = done.closed
     if json:
         killed = [one._asdict() for one in closed.retired]
@@ -207,7 +206,7 @@ def undo(name: str, listed: bool, keep_merge: bool, json: bool) -> int:
     else:
         output.data(f"Undid the {group[0].kind} of {', '.join(back) or 'the mail'}")
     for agent in back:
-        if again := agent_worktree.lost_worktree(at, agent):
+        if again := agent_meta.lost_worktree(at, agent):
             output.talk(f"{agent} is back, without its worktree, which was gone before: {again}; ib resume {agent}")
         elif agents.exists(at, agent):
             output.talk(f"{agent} is back, and stopped: ib resume {agent}")

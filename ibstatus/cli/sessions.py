@@ -4,14 +4,13 @@ import sys
 
 import click
 
-from ibstatus.agents import attach as attaching
 from ibstatus.agents import look as looking
 from ibstatus.cli import arguments, output
 from ibstatus.cli.mail import agent_ids, as_json
 from ibstatus.errors import UsageError
 from ibstatus.project import agents, paths
-from ibstatus.state import info as informing
 from ibstatus.state import wait as waiting
+from ibstatus.state import why as informing
 from ibstatus.system.text import terminal
 
 agent_argument = click.argument("agent", metavar="ID", shell_complete=agent_ids)
@@ -75,9 +74,9 @@ def attach(agent: str, read_only: bool) -> int:
     """
     at = arguments.place()
     on_terminal = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
-    where = attaching.check(at, agents.resolve(at, agent), on_terminal)
-    output.talk(attaching.leaving())
-    attaching.become(attaching.argv(where, read_only))
+    where = looking.check(at, agents.resolve(at, agent), on_terminal)
+    output.talk(looking.leaving())
+    looking.become(looking.argv(where, read_only))
     return 0
 
 

@@ -1,4 +1,7 @@
-"""init, uninstall, doctor, completion."""
+"""init, uninstall, doctor, completion.
+
+status-watchdog.
+"""
 
 import sys
 from shlex import quote
@@ -11,11 +14,12 @@ from ibstatus.cli import arguments, output
 from ibstatus.cli.mail import as_json
 from ibstatus.errors import IbError, UsageError
 from ibstatus.model.fleet import Finding, Left
-from ibstatus.project import ensure_supervisor, paths
+from ibstatus.project import ensure_supervisor, paths, supervisor_process
 from ibstatus.project.rules import findings as health
 from ibstatus.setup import doctor as examination
 from ibstatus.setup import init as founding
 from ibstatus.setup import uninstall as leaving
+from ibstatus.supervisor import loop
 
 COLOURS = {"ok": "green", "note": "cyan", "warn": "yellow", "fail": "red"}
 SHELLS = ("bash", "zsh", "fish")
@@ -195,4 +199,32 @@ def completion(shell: str) -> int:
     first, _, rest = text.partition("\n")
     lines = [first, INSTALL[shell], rest] if first.startswith("#compdef") else [INSTALL[shell], text]
     output.data("\n".join(lines))
+    return 0
+
+
+@click.command("status-watchdog", short_help="Keep the status node and the snapshot true")
+@click.option("--once", is_flag=True, help="Look once, publish, and end")
+@click.option("--repo", metavar="PATH", default=None, help="The repository, when it is not this one")
+def status_watchdog(once: bool, repo: str | None) -> int:
+    """Watch the agents and keep CLAUDE.md's status node true. ib starts it by itself; one runs in each repository.
+
+    It ends a minute after the last agent, when nobody listens either. What it does stands in
+    .ittybitty/status-watchdog.log.
+
+    \b
+    Examples:
+      ib status-watchdog --once
+      ib status-watchdog          # in the foreground, Ctrl-C ends it
+    """
+    at = paths.find(repo) if repo is not None else arguments.place()
+    if once:
+        why = loop.once(at)
+        output.warn(f"the status node was not written: {why}" if why else "")
+        done = why is not None
+    else:
+        done = bool(loop.supervise(at))
+    if done:
+        return 0
+    process = supervisor_process.holder(at)
+    output.talk("A supervisor runs already" + (f" (PID {process.pid})." if process is not None else "."))
     return 0

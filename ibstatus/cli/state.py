@@ -1,5 +1,11 @@
-"""list, tree, status."""
+"""list, tree, status.
 
+why: the evidence behind an agent's state.
+
+diff, and what `ib status` says of one agent.
+"""
+
+import os
 import shutil
 import sys
 import time
@@ -11,10 +17,12 @@ import msgspec
 from ibstatus.agents import recover
 from ibstatus.cli import arguments, output
 from ibstatus.cli.mail import agent_ids, as_json
-from ibstatus.errors import UsageError, visible
+from ibstatus.errors import IbError, UsageError, visible
+from ibstatus.merge import work as agent_work
+from ibstatus.merge.rules import text
 from ibstatus.model.fleet import Agent, Snapshot
+from ibstatus.project import agent_meta, agents, config, ensure_supervisor, paths
 from ibstatus.project import agents as known
-from ibstatus.project import config, ensure_supervisor, paths
 from ibstatus.state import fleet as op
 from ibstatus.state.rules import fleet as judging
 from ibstatus.state.rules import status_text
@@ -143,9 +151,7 @@ def status(agent: str, json: bool) -> int:
     """
     at = arguments.place()
     if agent or at.agent:
-        from ibstatus.cli import work
-
-        return work.show_agent(at, agent or at.agent, json)
+        return show_agent(at, agent or at.agent, json)
     snapshot = shown(at)
     board = on_board(at)
     if json:
@@ -168,3 +174,97 @@ def on_board(at: paths.Place) -> "overview.Overview | None":
     from ibstatus.board import overview
 
     return overview.seen(at)
+
+
+@click.command(short_help="Show the evidence behind an agent's state")
+@click.argument("agent", shell_complete=agent_ids)
+@as_json
+def why(agent: str, json: bool) -> int:
+    """Show every piece of evidence on an agent's state: its age, its source, which won, why the others lost.
+
+    \b
+    Examples:
+      ib why login
+      ib why login --json | jq '.evidence[] | select(.won)'
+    """
+    from ibstatus.project import agents
+    from ibstatus.state import why as op
+    from ibstatus.state.rules import why_text
+
+    at = arguments.place()
+    found = op.why(at, agents.resolve(at, agent))
+    if json:
+        output.as_json(found)
+    else:
+        output.data(why_text.text(found, time.time(), width()))
+    return 0
+
+
+@click.command(short_help="Show all that an agent has changed")
+@click.argument("agent", metavar="[ID]", default="", shell_complete=agent_ids)
+@click.option("--stat", is_flag=True, help="Only which files, and how much")
+@click.option("--committed", is_flag=True, help="Leave out what is not committed")
+@click.option("--external", is_flag=True, help="In the program that externalDiffTool names")
+@as_json
+def diff(agent: str, stat: bool, committed: bool, external: bool, json: bool) -> int:
+    """Show an agent's whole work: committed, uncommitted, untracked. It counts from where the agent left its manager's
+    branch; without a manager, from where it left the branch that it began at.
+
+    Inside an agent's worktree ID is that agent. git shows it, with your pager and colours.
+
+    \b
+    Examples:
+      ib diff worker-a
+      ib diff worker-a --stat
+      ib diff worker-a --external
+    """
+    at = arguments.place()
+    who = meant(at, agent)
+    if json:
+        output.as_json(facts(agent_work.of(at, who, os.getcwd(), committed)))
+        return 0
+    sys.stdout.flush()
+    if not external:
+        return agent_work.show(at, who, os.getcwd(), committed, stat)
+    if at.agent and not arguments.is_person():
+        raise IbError("An agent has no screen for another program", hint=f"ib diff {who}")
+    return agent_work.show_in_tool(at, who, os.getcwd())
+
+
+def meant(at: paths.Place, given: str) -> str:
+    if not given and not at.agent:
+        raise UsageError("Whose work? This is not an agent's worktree", hint="ib diff ID; ib list shows the ids")
+    return agents.resolve(at, given) if given else at.agent
+
+
+def show_agent(at: paths.Place, agent: str, json: bool) -> int:
+    """`ib status ID`."""
+    who = agents.resolve(at, agent)
+    work, now = agent_work.of(at, who, os.getcwd()), agent_work.now(at, who)
+    if json:
+        output.as_json({**facts(work), **facts_now(now)})
+        return 0
+    line = work.line
+    commits = [(commit.short, commit.subject) for commit in work.commits]
+    known = text.now(now.agent, now.questions)
+    about = (line.agent, line.name, line.worktree, line.into)
+    lost = agent_meta.lost_worktree(at, who)
+    output.data(text.work(*about, commits, work.changes, work.summary, known, lost))
+    return 0
+
+
+def facts_now(now: agent_work.Now) -> dict[str, object]:
+    one = now.agent
+    known = {"state": one.state, "reason": one.reason, "age": one.age, "task": one.prompt} if one else {}
+    return {**known, "questions": [{"id": ident, "question": text} for ident, text in now.questions]}
+
+
+def facts(work: agent_work.Work) -> dict[str, object]:
+    return {
+        **work.line._asdict(),
+        "branch": work.line.name,
+        "commits": [commit._asdict() for commit in work.commits],
+        "uncommitted": [change._asdict() for change in work.changes],
+        "files": [file._asdict() for file in work.files],
+        "summary": work.summary,
+    }

@@ -47,9 +47,9 @@ def judge(
         of_the_shell(course, name, argv, states, command)
         return None
     if name in ("ln", "mv", "gmv", "cp", "gcp"):
-        from ibstatus.guard import symlinks_rules
+        from ibstatus.guard import symlinks
 
-        symlinks_rules.judge(course, name, argv, states)
+        symlinks.judge_links(course, name, argv, states)
         return None
     if name in ("shopt", "set", "setopt"):
         nested_shells.options(course, name, argv)
@@ -117,7 +117,7 @@ def find(course: "Judged", name: str, argv: "Fields", states: "States", command:
     if commands:
         from ibstatus.guard import symlinks
 
-        symlinks.judge(course, name, argv, starts, states)
+        symlinks.judge_recursive_readers(course, name, argv, starts, states)
     for at, arg in enumerate(argv[:-1]):
         if arg.startswith(("-fprint", "-fls")):
             course.path(WRITE, argv[at + 1], states, name, strict=True)

@@ -74,9 +74,9 @@ class Judged(Course):
             if (strict or ".." in field) and globs.climbs(path):
                 self.unsure(COMPUTED.format(f"What {who} gets", short(shown(field))))
             if self.links or (self.unpacked and strict):
-                from ibstatus.guard import symlinks_rules
+                from ibstatus.guard import symlinks
 
-                symlinks_rules.fresh(self, path, who)
+                symlinks.fresh(self, path, who)
             real = globs.expanded(path, self.disk.entries)
             for one in [globs.filled(path), *real]:
                 objection = self.grounds.objection(access, one, whole=whole)
@@ -170,9 +170,9 @@ class Judged(Course):
             raise Refused(self.unlisted(text))
         self.files(name, argv, states)
         if self.new_links or name in UNPACKERS:
-            from ibstatus.guard import symlinks_rules
+            from ibstatus.guard import symlinks
 
-            symlinks_rules.settle(self, name, argv)
+            symlinks.settle(self, name, argv)
         return self.builtin([name, *argv[1:]], states) or (states, states)
 
     def denied(self, argv: "Fields", texts: list[str]) -> None:
@@ -217,7 +217,7 @@ class Judged(Course):
         if below:
             from ibstatus.guard import symlinks
 
-            symlinks.judge(self, name, argv, below, states)
+            symlinks.judge_recursive_readers(self, name, argv, below, states)
         if "/" in argv[0] or argv[0] == "..":
             self.path(READ, argv[0], states, name, strict=True)
         if not strict or "/" in argv[0]:

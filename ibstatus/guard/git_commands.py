@@ -97,9 +97,9 @@ def judge(course: "Judged", argv: "Fields", states: "States", listed: bool) -> "
     judge_words(course, verb, plain, there, options)
     course.moved = True
     if verb not in LOOKS:
-        from ibstatus.guard import git_trees
+        from ibstatus.guard import git_shared
 
-        git_trees.judge(course, verb, args, there)
+        git_shared.judge(course, verb, args, there)
     return states, states
 
 

@@ -2,7 +2,7 @@
 
 from ibstatus.errors import IbError, quoted
 from ibstatus.guard import ib_commands
-from ibstatus.project import fleet, paths, roles, tokens
+from ibstatus.project import agent_meta, paths, roles, tokens
 
 
 def check(words: list[str]) -> None:
@@ -15,7 +15,7 @@ def check(words: list[str]) -> None:
         return elsewhere(words)
     if not place.agent:
         return None
-    record = fleet.record_of(place, place.agent)
+    record = agent_meta.record_of(place, place.agent)
     meta = record.meta if record is not None else {}
     manager = roles.role_of(place.agent, meta) == roles.MANAGER
     reason = ib_commands.refusal(words, manager, meta.get("yolo") is True, place.proven)

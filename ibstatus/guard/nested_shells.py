@@ -40,10 +40,10 @@ def judge(
     if code:
         words = tuple([Word(one, 0, len(one), [(TEXT, one, True)], True, None) for one in rest])
         if words[1:]:
-            from ibstatus.guard import variables
+            from ibstatus.guard import shell_assignments
 
             course.scope.values_of("@")
-            variables.arguments(course.scope.assigned, words)
+            shell_assignments.arguments(course.scope.assigned, words)
             course.scope.seen.clear()
         own_shell(course, code, states, listed, name)
         return states, states

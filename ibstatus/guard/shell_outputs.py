@@ -105,9 +105,9 @@ def folder(path: str) -> str:
 def git(args: "Fields", scope: "Scope") -> list[str]:
     if args[:1] == ["rev-parse"] and "--show-toplevel" in args:
         return [scope.project]
-    from ibstatus.guard import git_outputs
+    from ibstatus.guard import git_options
 
-    return [ANY if git_outputs.is_tame(args) else UNKNOWN]
+    return [ANY if git_options.is_tame(args) else UNKNOWN]
 
 
 def listed(args: "Fields", plain: "Fields") -> list[str]:

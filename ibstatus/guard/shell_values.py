@@ -64,11 +64,11 @@ class Scope:
     def values_of(self, name: str) -> "list[Any] | None":
         """What is assigned to it: Words, lists of Words, Seqs whose output is read, or None for anything."""
         if self.todo:
-            from ibstatus.guard import variables
+            from ibstatus.guard import shell_assignments
 
             todo, self.todo = self.todo, []
             self.seen.clear()
-            variables.collect(todo, self.assigned)
+            shell_assignments.collect(todo, self.assigned)
         return self.assigned.get(name)
 
     def alternatives(self, word: Word, states: "States") -> "list[Fields]":

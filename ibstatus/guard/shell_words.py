@@ -270,9 +270,9 @@ class Words:
             self.at = at + 2
             pieces.append((TAME, "", quoted))
         elif char == "'" and not quoted:
-            from ibstatus.guard import shell_quotes_rules
+            from ibstatus.guard import shell_quotes
 
-            value, self.at = shell_quotes_rules.ansi(text, at + 2)
+            value, self.at = shell_quotes.ansi(text, at + 2)
             pieces.append((TEXT, value, True))
         elif char == '"' and not quoted:
             self.at = at + 2

@@ -40,11 +40,11 @@ def inside(argv: "Fields") -> "Fields | None":
 
 def start_of(argv: "Fields") -> "tuple[int, str]":
     """(where its program begins, an option that is not known or '')."""
-    from ibstatus.guard import wrapper_options
+    from ibstatus.guard import wrappers
 
     name = base_of(argv[0])
     name = "timeout" if name == "gtimeout" else name
-    return wrapper_options.start_of(argv, name, assigns=name in ("env", "sudo", "doas"))
+    return wrappers.start_of(argv, name, assigns=name in ("env", "sudo", "doas"))
 
 
 def assigned(argv: "Fields") -> list[tuple[str, str]]:

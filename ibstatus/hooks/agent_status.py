@@ -36,9 +36,9 @@ def goes_on(event: "Event", place: "Place") -> bool:
         place, event.agent, delivery.BATCH if tells else delivery.STOP, event.prompt, fitting
     ) as offer:
         if offer.told.values:
-            from ibstatus.hooks import mail
+            from ibstatus.hooks import news
 
-            mail.block(event, place, offer.told, again)
+            news.block(event, place, offer.told, again)
         offer.settle()
         if not offer.told.values:
             return False
@@ -47,9 +47,9 @@ def goes_on(event: "Event", place: "Place") -> bool:
 
 
 def is_enough(event: "Event", place: "Place") -> bool:
-    from ibstatus.hooks import mail
+    from ibstatus.hooks import news
 
-    return not mail.may_block_again(event, place)
+    return not news.may_block_again(event, place)
 
 
 def fitting(data: bytes, at: int, least: int) -> int:

@@ -6,20 +6,20 @@ import posix
 from ibstatus.hooks.event import Event
 from ibstatus.system import disk
 
-# name → (how it fails, the module whose `run(event)` returns an exit code)
+# name → (how it fails, module, function: it takes the event and returns an exit code)
 OPEN, LASTS, GUARD, REQUEST, WAITS = "open", "lasts", "guard", "request", "waits"
 HOOKS = {
-    "session-start": (OPEN, "ibstatus.hooks.session_start"),
-    "cwd-changed": (OPEN, "ibstatus.hooks.wake"),
-    "inject-status": (OPEN, "ibstatus.hooks.inject_status"),
-    "agent-status": (OPEN, "ibstatus.hooks.agent_status"),
-    "notify-tmux": (LASTS, "ibstatus.titles.hook"),
-    "agent-path": (GUARD, "ibstatus.hooks.guard"),
-    "main-path": (OPEN, "ibstatus.hooks.main_path"),
-    "permission-request": (REQUEST, "ibstatus.hooks.permission_request"),
-    "intercept-task": (OPEN, "ibstatus.hooks.intercept_task"),
-    "queue-changed": (OPEN, "ibstatus.hooks.queue_changed"),
-    "wait-for-news": (WAITS, "ibstatus.hooks.wait_for_news"),
+    "session-start": (OPEN, "ibstatus.hooks.session_start", "run"),
+    "cwd-changed": (OPEN, "ibstatus.hooks.wake", "cwd_changed"),
+    "inject-status": (OPEN, "ibstatus.hooks.inject_status", "run"),
+    "agent-status": (OPEN, "ibstatus.hooks.agent_status", "run"),
+    "notify-tmux": (LASTS, "ibstatus.titles.hook", "run"),
+    "agent-path": (GUARD, "ibstatus.hooks.guard", "run"),
+    "main-path": (OPEN, "ibstatus.hooks.main_path", "run"),
+    "permission-request": (REQUEST, "ibstatus.hooks.permission_request", "run"),
+    "intercept-task": (OPEN, "ibstatus.hooks.intercept_task", "run"),
+    "queue-changed": (OPEN, "ibstatus.hooks.wake", "queue_changed"),
+    "wait-for-news": (WAITS, "ibstatus.hooks.wake", "wait_for_news"),
 }
 
 PLUGIN = "--plugin"
@@ -50,7 +50,7 @@ def run(argv: list[str]) -> int:
     known = HOOKS.get(hook)
     if known is None:
         return 0
-    fails, module = known
+    fails, module, function = known
     if fails in LIMIT:
         _signal.signal(_signal.SIGALRM, late)
         _signal.setitimer(_signal.ITIMER_REAL, LIMIT[fails])
@@ -61,7 +61,7 @@ def run(argv: list[str]) -> int:
             raise NotYours(event.agent)
         if event.is_doubled or (PLUGIN in argv and is_told_elsewhere(event)):
             return 0
-        code: int = __import__(module, None, None, ["run"]).run(event)
+        code: int = getattr(__import__(module, None, None, [function]), function)(event)
         return code
     except (Exception, Late) as error:
         return failed(fails, event, f"{type(error).__name__}: {error}")

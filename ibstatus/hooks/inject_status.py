@@ -36,9 +36,9 @@ def hand_over(event: "Event", place: "Place", kind: str) -> None:
     with session_reader.hear_inbox(place, event.agent, kind, event.prompt, fitting_letters) as offer:
         if offer.told.values:
             from ibstatus.claude import hook_output
-            from ibstatus.hooks import mail
+            from ibstatus.hooks import news
 
-            event.say(hook_output.context(event.name, mail.text(event, offer.told)))
+            event.say(hook_output.context(event.name, news.text(event, offer.told)))
         offer.settle()
     from ibstatus.claude import hook_state
 

@@ -13,10 +13,10 @@ def run(event: Event) -> int:
         return 0
     if "cd" not in command and "pushd" not in command:
         return 0
-    from ibstatus.guard import entering
+    from ibstatus.guard import cd
     from ibstatus.system import symlinks
 
-    reason = entering.refusal(command, event.cwd, environ("HOME"), symlinks.Disk())
+    reason = cd.refusal(command, event.cwd, environ("HOME"), symlinks.Disk())
     if reason:
         event.say(hook_output.deny(jsonl.clean(reason)))
     return 0

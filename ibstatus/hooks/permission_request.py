@@ -8,7 +8,7 @@ import _signal  # type: ignore[import-not-found]  # `signal` loads enum
 from ibstatus.claude import hook_output
 from ibstatus.mail import client_questions
 from ibstatus.mail.rules import permission_requests
-from ibstatus.project import agents, config, fleet, logs, paths
+from ibstatus.project import agent_meta, agents, config, logs, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def run(event: "Event") -> int:
 
 
 def is_yolo(place: paths.Place, agent: str) -> bool:
-    record = fleet.record_of(place, agent)
+    record = agent_meta.record_of(place, agent)
     return record is not None and record.meta.get("yolo") is True
 
 

@@ -4,18 +4,18 @@ import ibstatus
 from ibstatus.claude import hook_output, hook_state
 from ibstatus.hooks.rules import instructions, session_overview
 from ibstatus.mail import (
+    cleanup,
     delivery,
     fleet_seen,
     messages,
     questions,
     queue,
     queue_lines,
-    session_files,
     session_reader,
     wake_state,
 )
 from ibstatus.mail.rules import fleet_changes, primary_text
-from ibstatus.project import agents, config, fleet, paths, roles
+from ibstatus.project import agent_meta, agents, config, paths, roles
 from ibstatus.system import disk, timestamps
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def run(event: "Event") -> int:
 
 
 def told_agent(event: "Event", place: paths.Place) -> "tuple[instructions.Agent, list[tuple[str, str]]]":
-    record = fleet.record_of(place, event.agent)
+    record = agent_meta.record_of(place, event.agent)
     meta = record.meta if record is not None else {}
     role = roles.role_of(event.agent, meta)
     manager = agents.living_manager(place, event.agent)
@@ -117,7 +117,7 @@ def tell_primary(event: "Event", place: paths.Place) -> None:
         before = fleet_seen.load(place, event.session).after(delivery.START, "")
         now = fleet_changes.fleet({"agents": look.fleet.agents})
         fleet_seen.save(place, event.session, fleet_changes.Seen(look.mark, delivery.NO_PROMPT, before.sure, now))
-    session_files.sweep(place, event.now)
+    cleanup.sweep(place, event.now)
 
 
 def answer(event: "Event", place: paths.Place, settings: "Settings", told: queue_lines.Told, look: Look) -> str:

@@ -1,7 +1,7 @@
 """agents/<id>/inbox.jsonl: what waits for an agent until one of its hooks delivers it."""
 
 from ibstatus.mail import cursors, delivery, queue, queue_lines
-from ibstatus.project import agents, ids, logs, paths, spool
+from ibstatus.project import agents, ids, logs, paths
 from ibstatus.system import append, atomic, disk, jsonl, locks, timestamps
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def put(
             item["verified"] = False
         write(place, to, item)
     logs.write(place, to, f"Received message from {sender}: {text}", now)
-    spool.note(place, writer, now, {"kind": "message.queued", "who": sender, "id": item["id"], "to": to})
+    logs.note(place, writer, now, {"kind": "message.queued", "who": sender, "id": item["id"], "to": to})
     return item
 
 

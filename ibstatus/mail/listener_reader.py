@@ -3,7 +3,7 @@
 import time
 
 from ibstatus.mail import cursors, delivery, queue, queue_lines, session_reader
-from ibstatus.project import paths, spool
+from ibstatus.project import logs, paths
 from ibstatus.system import disk, folders, locks
 
 TYPE_CHECKING = False
@@ -78,7 +78,7 @@ class Tap:
         if ids:
             session_reader.note(self.place, "cli", self.reader, told)
             confirmed = {"kind": "message.confirmed", "who": self.reader, "ids": ids}
-            spool.note(self.place, "cli", time.time(), confirmed)
+            logs.note(self.place, "cli", time.time(), confirmed)
 
     def move(self, cursor: delivery.Cursor) -> None:
         self.held.write(cursor)

@@ -2,7 +2,7 @@
 
 from ibstatus.mail import json_list, post, queue
 from ibstatus.model import constants
-from ibstatus.project import ids, paths, spool
+from ibstatus.project import ids, logs, paths
 from ibstatus.system import locks, timestamps
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ def send(place: paths.Place, writer: str, sender: str, verified: bool, kind: str
             item["verified"] = False
         said = save(place, writer, [*items, item], now, fresh=item)
     if kind not in constants.WAKES:
-        spool.note(place, writer, now, {"kind": "message.queued", "who": sender, "id": item["id"], "type": kind})
+        logs.note(place, writer, now, {"kind": "message.queued", "who": sender, "id": item["id"], "type": kind})
     return Sent(item, "; ".join(note for note in (loaded.note, said) if note))
 
 
@@ -78,7 +78,7 @@ def acknowledge(place: paths.Place, writer: str, who: str, wanted: list[str], no
             rest = [item for item in loaded.items if str(item.get("id")) not in before]
             save(place, writer, rest, now)
     settled = [str(item.get("id")) for item in gone]
-    spool.note(place, writer, now, *[{"kind": "message.acknowledged", "who": who, "id": item} for item in settled])
+    logs.note(place, writer, now, *[{"kind": "message.acknowledged", "who": who, "id": item} for item in settled])
     return settled, loaded.note
 
 

@@ -1,7 +1,7 @@
 """Putting a line into the queue so that it is heard: write and ring, sync, note. What every kind of news ends in."""
 
 from ibstatus.mail import queue
-from ibstatus.project import ids, paths, spool
+from ibstatus.project import ids, logs, paths
 from ibstatus.system import append, jsonl, locks, timestamps
 
 TYPE_CHECKING = False
@@ -49,9 +49,9 @@ def finish(place: paths.Place, writer: str, line: "dict[str, Any]", done: append
     who = {"who": line["from"], "id": line["id"]}
     queued = {"kind": "message.queued", **who, "type": line["type"]}
     if done.heard:
-        spool.note(place, writer, now, queued, {"kind": "message.rung", **who, "bells": done.heard})
+        logs.note(place, writer, now, queued, {"kind": "message.rung", **who, "bells": done.heard})
     else:
-        spool.note(place, writer, now, queued)
+        logs.note(place, writer, now, queued)
 
 
 def form(item: str, kind: str, sender: str, verified: bool, text: str, now: float) -> "dict[str, Any]":

@@ -3,7 +3,7 @@
 from ibstatus.errors import IbError, quoted
 from ibstatus.mail import inbox, json_list, post, queue
 from ibstatus.model import constants
-from ibstatus.project import ids, paths, spool
+from ibstatus.project import ids, logs, paths
 from ibstatus.system import locks, timestamps
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def ask(place: paths.Place, writer: str, agent: str, verified: bool, text: str, 
         if not verified:
             item["verified"] = False
         items = [*thinned(loaded.items), item]
-        spool.note(place, writer, now, {"kind": "question.asked", "who": agent, "id": item["id"]})
+        logs.note(place, writer, now, {"kind": "question.asked", "who": agent, "id": item["id"]})
         said = save(place, writer, items, now, fresh=item)
     return item, "; ".join(note for note in (loaded.note, said) if note)
 
@@ -103,7 +103,7 @@ def answer(
             f"The answer is kept, but the inbox of {agent} cannot be written; the next ib ask or answer tries again",
             hint=f"ls -l {quoted(inbox.path_of(place, agent))}",
         )
-    spool.note(
+    logs.note(
         place,
         writer,
         now,
@@ -133,7 +133,7 @@ def acknowledge(place: paths.Place, writer: str, who: str, wanted: list[str], no
             item.update(status=ACKNOWLEDGED, acknowledged_at=timestamps.utc(now))
         if fresh or loaded.note:
             save(place, writer, loaded.items, now)
-    spool.note(
+    logs.note(
         place,
         writer,
         now,

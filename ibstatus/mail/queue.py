@@ -28,10 +28,10 @@ def add(place: paths.Place, line: str) -> append.Appended:
     if not safety_copy.is_linked(place, place.queue, done.inode):
         link(place, done.inode)
     if done.end > TRIM_ABOVE and (done.end - len(data)) // TRIM_STEP != done.end // TRIM_STEP:
-        from ibstatus.mail import trim
+        from ibstatus.mail import cleanup
 
         try:
-            trim.trim(place)
+            cleanup.trim(place)
         except OSError:
             pass  # the line is written; the next one tries again
     return done

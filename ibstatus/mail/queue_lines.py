@@ -1,4 +1,7 @@
-"""Queue bytes → the lines that a session or a person is shown."""
+"""Queue bytes → the lines that a session or a person is shown.
+
+What kind of message a text is: `?` asks, `!` warns, `COMPLETE:` and `DONE:` report, the rest is status.
+"""
 
 from ibstatus.model import constants
 from ibstatus.system import jsonl
@@ -6,6 +9,7 @@ from ibstatus.system import jsonl
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
 
 QUIET = b'"quiet":true'
 KNOWN = ("ts", "from", "type", "msg", "id")
@@ -78,3 +82,27 @@ def as_text(value: object, instead: str) -> str:
     if isinstance(value, str):
         return jsonl.clean(value)
     return instead if value is None else jsonl.encode(value)
+
+
+WORDS = (("QUESTION:", "question"), ("ALERT:", "alert"), ("COMPLETE:", "complete"), ("DONE:", "complete"))
+
+
+def split(text: str) -> tuple[str, str]:
+    """(type, content). One prefix is taken, case as written. `?` counts before anything, `!` only before a blank or
+    alone: `?Should I` is a question, `!important` stays text."""
+    start = text.lstrip()
+    if start.startswith("?"):
+        return "question", rest_of(start[1:])
+    if start.startswith("!") and (len(start) == 1 or start[1].isspace()):
+        return "alert", rest_of(start[1:])
+    for word, kind in WORDS:
+        if start.startswith(word):
+            return kind, rest_of(start[len(word) :])
+    return "status", text
+
+
+def rest_of(text: str) -> str:
+    """The text after a prefix: blanks on the prefix's own line go, further lines keep their indentation."""
+    first, newline, more = text.partition("\n")
+    first = first.strip(" \t\r")
+    return f"{first}\n{more}" if newline and first else first + more

@@ -1,7 +1,7 @@
 """notify, send, acknowledge, log: the verbs that agents and hooks use all day. Hot: next to no imports."""
 
 from ibstatus.errors import IbError, UsageError, quoted
-from ibstatus.mail import messages, post, prefixes
+from ibstatus.mail import messages, post, queue_lines
 from ibstatus.model import constants
 from ibstatus.project import home, identity, names, paths
 from ibstatus.system import jsonl
@@ -62,7 +62,7 @@ def send_to_primary(
 ) -> messages.Sent:
     """A message for the user's Claude, kept until it is acknowledged."""
     sender, verified = claimed_sender(caller, claimed)
-    kind, content = prefixes.split(text_of(parts))
+    kind, content = queue_lines.split(text_of(parts))
     if not content.strip():
         raise UsageError(
             "There is nothing after the prefix", hint='put the text behind it: ib send user-claude "? Which port?"'

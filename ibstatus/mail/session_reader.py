@@ -160,10 +160,10 @@ def begin(offer: Offer, session: str, event: str, prompt: str, fitting: "Fitting
     finally:
         seen.close()
     if offer.confirmed:
-        from ibstatus.project import spool  # most events have nothing to note
+        from ibstatus.project import logs  # most events have nothing to note
 
         event_note = {"kind": "message.confirmed", "who": offer.who, "ids": offer.confirmed}
-        spool.note(place, offer.who, time.time(), event_note)
+        logs.note(place, offer.who, time.time(), event_note)
 
 
 def recent(seen: queue.View, cursor: delivery.Cursor) -> delivery.Cursor:
@@ -187,6 +187,6 @@ def note(place: paths.Place, writer: str, reader: str, told: "queue_lines.Told")
     if told.fresh:
         events.append({"kind": "message.offered", "who": reader, "ids": told.fresh})
     if events:
-        from ibstatus.project import spool
+        from ibstatus.project import logs
 
-        spool.note(place, writer, time.time(), *events)
+        logs.note(place, writer, time.time(), *events)

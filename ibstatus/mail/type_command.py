@@ -2,8 +2,8 @@
 
 import time
 
-from ibstatus.claude import attention
-from ibstatus.claude.screens.key_pace import LOST, Pace
+from ibstatus.claude import sessions
+from ibstatus.claude.screens.prompt import LOST, Pace
 from ibstatus.mail import wake_agent
 from ibstatus.mail.rules import wake_line
 from ibstatus.project import paths
@@ -35,7 +35,7 @@ def typed(place: paths.Place, agent: str, line: str) -> wake_agent.State:
         left = screen.kind == "prompt" and wake_line.stands(screen.draft, line)  # by one of us that has died
         if not screen.takes_text and not left:
             return "draft" if screen.kind == "prompt" else wake_agent.OF_SCREENS[screen.kind]
-        if attention.is_typing(seat.socket, seat.pane):
+        if sessions.is_typing(seat.socket, seat.pane):
             return "draft"
         return sent(seat, line, left)
     finally:
@@ -86,7 +86,7 @@ def answered(seat: wake_agent.Seat) -> bool:
         if dialog is None or dialog.which != "limit" or not dialog.options:
             return True
         keys = seat.client.steps(dialog, STOP_AND_WAIT)
-        if not keys or attention.is_typing(seat.socket, seat.pane):
+        if not keys or sessions.is_typing(seat.socket, seat.pane):
             return False
         if pace.is_free(dialog, time.monotonic()):
             typing.press(seat.socket, seat.pane, keys[0])

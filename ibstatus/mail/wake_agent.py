@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from ibstatus.claude import attention, hook_events, sessions
+from ibstatus.claude import hook_events, sessions
 from ibstatus.claude import hook_state as standings
 from ibstatus.claude.client import Claude
 from ibstatus.claude.screens import prompt
 from ibstatus.mail import inbox
 from ibstatus.mail.rules import wake_line
-from ibstatus.project import agent_meta, paths, spool
+from ibstatus.project import agent_meta, logs, paths
 from ibstatus.system import locks
 from ibstatus.system.tmux import server, typing
 
@@ -79,7 +79,7 @@ def tried(place: paths.Place, agent: str, waiting: inbox.Unread) -> State:
     left = screen.kind == "prompt" and wake_line.is_ours(screen.draft)
     if not screen.takes_text and not left:
         return "draft" if screen.kind == "prompt" else OF_SCREENS[screen.kind]
-    if attention.is_typing(found.socket, found.pane):
+    if sessions.is_typing(found.socket, found.pane):
         return "draft"
     line = screen.draft if left else wake_line.line(len(waiting.ids), waiting.senders)
     if not left and not typing.paste(found.socket, found.pane, line):
@@ -92,7 +92,7 @@ def cleared(seat: Seat) -> prompt.Screen:
     screen = seat.settled()
     if screen.kind != "prompt" or not wake_line.stands(screen.draft, wake_line.COMPACT):
         return screen
-    if attention.is_typing(seat.socket, seat.pane, attention.LATELY):
+    if sessions.is_typing(seat.socket, seat.pane, sessions.LATELY):
         return screen
     typing.press(seat.socket, seat.pane, "-N", str(len(wake_line.COMPACT)), "BSpace")
     until(lambda: seat.screen().draft == "", SHOWS_WITHIN)
@@ -125,12 +125,12 @@ def sent(place: paths.Place, agent: str, seat: Seat, line: str, waiting: inbox.U
     """Enter, once exactly our line stands there; then until the agent's hook has told what waits."""
     if not until(lambda: wake_line.stands(seat.screen().draft, line), SHOWS_WITHIN):
         return taken_back(seat, line)
-    if attention.is_typing(seat.socket, seat.pane):
+    if sessions.is_typing(seat.socket, seat.pane):
         return taken_back(seat, line)
     now, before = time.time(), inbox.telling_of(place, agent)
     if not press_enter(seat, line):
         return taken_back(seat, line)
-    spool.note(place, "cli", now, {"kind": "message.rung", "who": agent, "by": "prompt", "ids": waiting.ids})
+    logs.note(place, "cli", now, {"kind": "message.rung", "who": agent, "by": "prompt", "ids": waiting.ids})
     pressed = [time.monotonic()]
 
     def told() -> bool:

@@ -2,7 +2,7 @@
 
 from ibstatus.mail import cursors, delivery, queue, queue_lines, session_reader, wake_state
 from ibstatus.mail.wake_state import LISTENER, Rungs
-from ibstatus.project import names, paths, spool
+from ibstatus.project import logs, names, paths
 from ibstatus.system import disk, locks
 
 PATIENCE = 10.0  # seconds until a ring that nobody answered is repeated, then four times as long, and so on:
@@ -52,7 +52,7 @@ def claim(place: paths.Place, session: str, by: str, now: float) -> bool:
     finally:
         lock.release()
     ids = queue_lines.told(news, 0, 0).fresh
-    spool.note(place, names.cursor_file(session), now, {"kind": "message.rung", "who": session, "by": by, "ids": ids})
+    logs.note(place, names.cursor_file(session), now, {"kind": "message.rung", "who": session, "by": by, "ids": ids})
     return True
 
 

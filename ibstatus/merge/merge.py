@@ -6,25 +6,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ibstatus.agents import recover as mending
-from ibstatus.agents import retire, stop
+from ibstatus.agents import retire, session
 from ibstatus.board import queued_branch
 from ibstatus.claude import sessions
 from ibstatus.errors import IbError, quoted
-from ibstatus.merge import checkout_update, move_branch, preview, temp_checkout, trial
+from ibstatus.merge import checkout_update, move_branch, preview, temp_checkout
 from ibstatus.merge.preview import Plan
 from ibstatus.merge.rules import text as merge_text
-from ibstatus.project import (
-    agent_meta,
-    agent_worktree,
-    agents,
-    authority,
-    home,
-    identity,
-    logs,
-    operations,
-    paths,
-    spool,
-)
+from ibstatus.project import agent_meta, agents, authority, home, identity, logs, operations, paths
 from ibstatus.state import fleet
 from ibstatus.state.rules import evidence
 from ibstatus.system import disk
@@ -53,9 +42,9 @@ def refuse_queued(place: paths.Place, agent: str) -> None:
     """Two that merge one branch would each believe that they close its agent."""
     entry = queued_branch.owner(place, agent)
     if entry is not None:
-        from ibstatus.merge.queue import remedy
+        from ibstatus.merge.queue import resolve
 
-        way = remedy.of(place, entry) if remedy.needed(place, entry) else "ib board merge"
+        way = resolve.of(place, entry) if resolve.needed(place, entry) else "ib board merge"
         raise IbError(
             f"The merge queue has the branch of {agent}: entry {entry.id}, {entry.status}",
             hint=f"{way}; or to take it out of there: ib board merge abandon {entry.id}",
@@ -69,9 +58,9 @@ def check(place: paths.Place, caller: identity.Caller, wish: Wish) -> Plan:
     agent = agents.resolve(place, wish.given)
     refuse_queued(place, agent)
     known = agent_meta.read(place, agent)
-    worktree = agent_worktree.worktree_of(place, agent, known)
+    worktree = agent_meta.worktree_of(place, agent, known)
     if known.get("worktree") is not False and disk.exists(worktree):
-        agent_worktree.refuse_foreign(place, agent, worktree)
+        agent_meta.refuse_foreign(place, agent, worktree)
     ref = preview.target(place, caller, agent, wish.into, wish.cwd)
     options = merge_text.typed(wish.force, wish.test)
     if not wish.into:
@@ -124,7 +113,7 @@ def left_behind(place: paths.Place, agent: str) -> list[str]:
     chief = agents.living_manager(place, agent)
     above = f"get the manager {chief}" if chief else "have no manager then"
     lines = ["Its session still runs; this ends it"] if sessions.of(place, agent).pane() is not None else []
-    if agent_worktree.lost_worktree(place, agent):
+    if agent_meta.lost_worktree(place, agent):
         lines.append("Its worktree is gone, and with it what was not committed there")
     return [*lines, f"Its own agents {above}: {', '.join(children)}"] if children else lines
 
@@ -139,7 +128,7 @@ def try_out(place: paths.Place, plan: Plan, command: str, say: Say) -> None:
         return
     say(f"Testing {plan.after[:7]}: {command}")
     with temp_checkout.checkout(place.git_folder, plan.after) as folder:
-        tried = trial.run(command, folder)
+        tried = temp_checkout.run(command, folder)
     if tried.code:
         for line in tried.last:
             say(f"  {line}")
@@ -166,7 +155,7 @@ def carry_out(op: operations.Operation, plan: Plan, way: move_branch.Course, say
     place, agent = op.place, plan.agent
     noted(op, "merge.started", plan)
     try:
-        stop.stop(place, agent, say)
+        session.stop(place, agent, say)
         plan = move_branch.carry(op, plan, way, say)
     except IbError as error:
         noted(op, "merge.failed", plan, why=error.message)
@@ -196,7 +185,7 @@ def close(op: operations.Operation, say: Say) -> retire.Retired:
     op.note(closing=True)  # from here on it is finished, whatever becomes of the branch
     say(text)
     event = {"kind": "merge.done", "who": agent, "into": into, "before": facts["before"], "after": facts["after"]}
-    spool.note(place, "cli", time.time(), event)
+    logs.note(place, "cli", time.time(), event)
     retired = retire.retire(op, say)
     op.done()
     return retired
@@ -204,7 +193,7 @@ def close(op: operations.Operation, say: Say) -> retire.Retired:
 
 def noted(op: operations.Operation, kind: str, plan: Plan, **more: object) -> None:
     event = {"kind": kind, "who": op.agent, "by": op.facts.get("by", ""), "into": plan.into, "tip": plan.tip, **more}
-    spool.note(op.place, "cli", time.time(), event)
+    logs.note(op.place, "cli", time.time(), event)
 
 
 def recover(op: operations.Operation, say: Say) -> None:

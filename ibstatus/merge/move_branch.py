@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ibstatus.errors import IbError, quoted
-from ibstatus.merge import checkout_update, git_unwind, other_git, preview
+from ibstatus.merge import checkout_update, other_git, preview
 from ibstatus.merge.preview import Plan
 from ibstatus.project import operations, paths
 from ibstatus.system import locks
@@ -136,7 +136,7 @@ def advance(place: paths.Place, branch: str, facts: dict[str, Any], say: Say) ->
         trouble = refs.move(cwd, ref, before, after, why)
     if not has(place, ref, after):
         if here and refs.tip_of(cwd, ref) == before:
-            git_unwind.put_back(here[0], ref, before, after)  # a hook refuses when the files are there already
+            checkout_update.put_back(here[0], ref, before, after)  # a hook refuses when the files are there already
         return trouble or MOVED_ON
     return "" if bring(place, ref, before, after, here[1:], say, here[:1]) else MOVED_ON
 
@@ -220,7 +220,7 @@ def bring_along(place: paths.Place, facts: dict[str, Any], say: Say) -> None:
 def take_along_back(place: paths.Place, facts: dict[str, Any], say: Say) -> None:
     """The branch has not moved: what a git that died has changed in its checkouts goes back."""
     for path in left(place, facts) if is_at(place, facts, "before") else ():
-        why = git_unwind.put_back(path, str(facts["ref"]), str(facts["before"]), str(facts["after"]))
+        why = checkout_update.put_back(path, str(facts["ref"]), str(facts["before"]), str(facts["after"]))
         if why:
             say(f"{path} could not be put back: {why}")
 

@@ -7,7 +7,7 @@ from ibstatus.errors import IbError, quoted
 from ibstatus.merge.rules import text
 from ibstatus.project import agent_meta, authority, identity, paths
 from ibstatus.project.rules import authority as rule
-from ibstatus.system.git import checkouts, git_submodules, lock, merge_tree, refs, run
+from ibstatus.system.git import checkouts, lock, merge_tree, refs, run, worktrees
 
 CONFLICT, DIRTY_AGENT, DIRTY_TARGET, BUSY = "conflict", "dirty-agent", "dirty-target", "busy"
 OTHER_BASE, WORKING = "other-base", "working"
@@ -157,7 +157,7 @@ def look_at_agent(place: paths.Place, agent: str, tip: str, into: str, before: s
         hint = text.ask_agent(agent, f"Finish or abort {busy} in your worktree")
         raise Blocked(BUSY, f"{agent} is in the middle of {busy}", [], hint=hint, cause=worktree)
     names = [change.path for change in checkouts.changes(worktree)]
-    names += [path for path in git_submodules.changed(worktree) if path not in names]
+    names += [path for path in worktrees.changed(worktree) if path not in names]
     if names:
         counted = text.counted(len(names), "uncommitted file")
         hint = text.commit_hint(agent, into, names, options)

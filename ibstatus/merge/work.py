@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ibstatus.errors import IbError
 from ibstatus.merge import preview, temp_checkout
 from ibstatus.model.fleet import Agent
-from ibstatus.project import agent_meta, agent_worktree, agents, config, paths
+from ibstatus.project import agent_meta, agents, config, paths
 from ibstatus.state import fleet
 from ibstatus.system.git import checkouts, diff, refs
 
@@ -86,7 +86,7 @@ def home_of(place: paths.Place, agent: str, cwd: str) -> str:
 @contextmanager
 def compared(place: paths.Place, line: Line, committed: bool) -> Iterator[diff.Side]:
     if line.worktree and not committed:
-        agent_worktree.refuse_foreign(place, line.agent, line.worktree)
+        agent_meta.refuse_foreign(place, line.agent, line.worktree)
         with diff.worktree(line.worktree) as side:
             yield side
     else:
@@ -116,7 +116,7 @@ def show_in_tool(place: paths.Place, agent: str, cwd: str) -> int:
     line = with_branch(line_of(place, agent, cwd))
     if not line.worktree:
         raise IbError(f"{agent} has no worktree to show", hint=f"ib diff {agent} --committed")
-    agent_worktree.refuse_foreign(place, agent, line.worktree)
+    agent_meta.refuse_foreign(place, agent, line.worktree)
     argv = tool(place)
     with temp_checkout.checkout(place.git_folder, line.base) as folder:
         code = diff.shown_by([*argv, folder, line.worktree], cwd)

@@ -8,11 +8,11 @@ from ibstatus.errors import IbError, quoted, refused
 from ibstatus.node import hide_from_git, tracked_file
 from ibstatus.node.node import Keeper, desk_of, leads_out, path_of
 from ibstatus.node.rules import block, node
-from ibstatus.node.taken import is_ours
+from ibstatus.node.tracked_file import is_ours
 from ibstatus.project import originals, paths
 from ibstatus.state import fleet, hook_history
 from ibstatus.system import atomic, disk, locks
-from ibstatus.system.git import git_filter, index
+from ibstatus.system.git import index
 from ibstatus.system.text import markers
 from ibstatus.system.text.splices import Splice, applied
 from ibstatus.system.userfiles import displaced
@@ -97,7 +97,7 @@ def encoding_of(place: paths.Place, path: str) -> str:
     if (originals.content(path) or b"").startswith((b"\xff\xfe", b"\xfe\xff")):
         return "UTF-16"
     known = tracked_file.named(place).path
-    found = git_filter.attributes(place.root, known, (ENCODING,)).get(ENCODING, "") if known else ""
+    found = index.attributes(place.root, known, (ENCODING,)).get(ENCODING, "") if known else ""
     return "" if found in ("", "unspecified", "unset") else f"{ENCODING} {found}"
 
 

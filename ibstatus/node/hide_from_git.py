@@ -14,7 +14,7 @@ from ibstatus.node.rules import git_filter as filtering
 from ibstatus.node.tracked_file import Spot
 from ibstatus.project import git_exclude, git_files, originals, paths
 from ibstatus.project.rules import findings
-from ibstatus.system.git import git_filter, index, lock
+from ibstatus.system.git import index, lock
 from ibstatus.system.userfiles import edit
 
 CONFIG, ATTRIBUTES = "config", "attributes"
@@ -166,18 +166,18 @@ def unbound(place: paths.Place) -> list[originals.Touched]:
 
 
 def settings(place: paths.Place) -> dict[str, str]:
-    return dict(git_filter.settings(place.root, filtering.NAME))
+    return dict(index.settings(place.root, filtering.NAME))
 
 
 def disproof(place: paths.Place, spot: Spot) -> str:
     """git itself is asked: with the filter it must store the same object as without it and without our lines."""
     data = content(spot) or b""
     bare = filtering.bare(data)
-    wanted = git_filter.digest(place.root, spot.path, bare, without=filtering.NAME)
+    wanted = index.digest(place.root, spot.path, bare, without=filtering.NAME)
     texts = [data, bare, *(filtering.probed(bare, local) for local in (True, False))]
     if not wanted:
         return "git could not say what it would store"
-    if any(git_filter.digest(place.root, spot.path, text) != wanted for text in texts):
+    if any(index.digest(place.root, spot.path, text) != wanted for text in texts):
         return "the filter does not give the text back as it is without our lines"
     return ""
 
@@ -257,6 +257,6 @@ def doubts(place: paths.Place, spot: Spot, data: bytes) -> Iterator[Finding]:
     if filtering.is_local(data) and not spot.local:
         text = f"{spot.path} has a block in git now, and the one here is of the kind that stays out whole"
         yield Finding("warn", SUBJECT, text, findings.INIT)
-    unchanged = spot.tracked and git_filter.digest(place.root, spot.path, data) == tracked_file.oid(place, spot.path)
+    unchanged = spot.tracked and index.digest(place.root, spot.path, data) == tracked_file.oid(place, spot.path)
     if unchanged and index.status(place.root, spot.path).endswith("M"):
         yield Finding("note", SUBJECT, f"git has an old size of {spot.path} and shows it as modified", findings.INIT)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from ibstatus.errors import IbError
-from ibstatus.node import hide_from_git, taken, tracked_file
+from ibstatus.node import hide_from_git, tracked_file
 from ibstatus.node.rules import block, content, node
 from ibstatus.project import config, git_exclude, originals, paths
 from ibstatus.state.fleet import Seen
@@ -145,7 +145,7 @@ class Keeper:
                 if self.index and disk.exists(self.place.common + "/index.lock"):
                     self.state, self.why = (), "git is at work"  # it writes its index last: nobody can tell yet
                     return NOTHING
-                self.taken = self.git_was_at_work() if self.index else taken.by_git(self.place, self.path, data)
+                self.taken = self.git_was_at_work() if self.index else tracked_file.by_git(self.place, self.path, data)
                 self.by_hand = bool(self.index) and not self.taken
             self.why = "" if self.taken else f"{NO_BLOCK}: {INIT}"
             return NOTHING
@@ -241,7 +241,7 @@ class Keeper:
     def git_was_at_work(self) -> bool:
         """Since the last look, which found the block there: then it was not a person who took it out."""
         noted = originals.known(self.place, originals.CLAUDE_MD, self.path)
-        return taken.is_ours(noted) and self.index != self.index_now()
+        return tracked_file.is_ours(noted) and self.index != self.index_now()
 
     def with_block(self, data: bytes, local: bool, seen: Seen, now: float) -> block.Insertion:
         """The block with its node in it, as one splice."""

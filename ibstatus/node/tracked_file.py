@@ -1,13 +1,16 @@
-"""Which file of git's is to be kept quiet about: CLAUDE.md, or what it is a link to; and what stands in the way."""
+"""Which file of git's is to be kept quiet about: CLAUDE.md, or what it is a link to; and what stands in the way.
+
+Who has taken our block out of CLAUDE.md: git, which puts back what it has, or a person, who means it.
+"""
 
 import os
 from typing import NamedTuple
 
 from ibstatus.node.rules import git_filter as filtering
-from ibstatus.project import git_exclude, paths
+from ibstatus.project import git_exclude, originals, paths
 from ibstatus.project.rules import findings
-from ibstatus.system.git import git_filter, index, run
-from ibstatus.system.process import installed
+from ibstatus.system.git import index, run
+from ibstatus.system.process import run as installed
 from ibstatus.system.text import markers
 
 FILE = "/CLAUDE.md"
@@ -34,7 +37,7 @@ def named(place: paths.Place) -> Spot:
     folder = os.path.dirname(file)
     if folder == root:
         return Spot(file, path)
-    top = git_filter.top_of(folder) if os.path.isdir(folder) else ""
+    top = index.top_of(folder) if os.path.isdir(folder) else ""
     if not top:
         return Spot(file, note=f"CLAUDE.md is a link to {file}, which no git looks at")
     if os.path.realpath(top) != root:
@@ -81,12 +84,12 @@ def unfit(path: str, entries: list[index.Entry]) -> str:
 
 
 def attributed(place: paths.Place, path: str) -> str:
-    why = filtering.refusal(git_filter.attributes(place.root, path, filtering.ATTRIBUTES))
+    why = filtering.refusal(index.attributes(place.root, path, filtering.ATTRIBUTES))
     return f"{path} cannot have our filter: {why}" if why else ""
 
 
 def attribute(place: paths.Place, path: str) -> str:
-    return git_filter.attributes(place.root, path, filtering.ATTRIBUTES[:1]).get("filter", "")
+    return index.attributes(place.root, path, filtering.ATTRIBUTES[:1]).get("filter", "")
 
 
 def stored(place: paths.Place, path: str, oid: str) -> str:
@@ -107,3 +110,22 @@ def is_ignored(place: paths.Place, path: str) -> bool:
 def oid(place: paths.Place, path: str) -> str:
     """What the index has of it, or ''."""
     return next((entry.oid for entry in index.entries(place.root, path)), "")
+
+
+def is_ours(noted: originals.Touched | None) -> bool:
+    """The block was put in by us: there was none before."""
+    if noted is None:
+        return False
+    try:
+        return markers.find(noted.before or b"") is None
+    except markers.Malformed:
+        return False
+
+
+def by_git(place: paths.Place, file: str, data: bytes) -> bool:
+    """Nobody saw it go, and the file is just as git has it: a checkout, merge or stash wrote it without our block."""
+    path = named(place).path
+    if not path or not is_ours(originals.known(place, originals.CLAUDE_MD, file)):
+        return False
+    entries = index.entries(place.root, path)
+    return len(entries) == 1 and entries[0].oid == index.digest(place.root, path, data)

@@ -1,13 +1,13 @@
 """May this caller act on that agent? Judged from what is written at the root, where no agent can write."""
 
 from ibstatus.errors import IbError
-from ibstatus.project import agents, fleet, identity, paths
+from ibstatus.project import agent_meta, agents, identity, paths
 from ibstatus.project.rules import authority
 
 
 def managers(place: paths.Place) -> dict[str, str]:
     """agent → its manager, '' without a living one."""
-    found = {record.id: record.meta.get("manager") for record in fleet.records(place)}
+    found = {record.id: record.meta.get("manager") for record in agent_meta.records(place)}
     return {name: manager if isinstance(manager, str) and manager in found else "" for name, manager in found.items()}
 
 

@@ -1,4 +1,7 @@
-"""list, get, set, unset, add, remove: the settings of the project and of the user."""
+"""list, get, set, unset, add, remove: the settings of the project and of the user.
+
+What a configuration file comes to, for `ib test-load-config`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -237,3 +240,27 @@ def change(place: paths.Place, of_user: bool, edit: Callable[[config.File], str]
         raise IbError(
             f"{'.'.join(blocked.path)} is not {kind} in {path}", hint="mend it by hand; nothing was changed"
         ) from None
+
+
+ROWS = {
+    "manager_allow": "permissions.manager.allow",
+    "manager_deny": "permissions.manager.deny",
+    "worker_allow": "permissions.worker.allow",
+    "worker_deny": "permissions.worker.deny",
+    "create_prs": "createPullRequests",
+    "max_agents": "maxAgents",
+    "model": "model",
+    "fps": "fps",
+    "external_diff_tool": "externalDiffTool",
+    "auto_compact_threshold": "autoCompactThreshold",
+}
+
+
+def load_config(path: str) -> str:
+    """Ten lines `name: value`; what is unset has nothing after its colon."""
+    data = config.content(path)
+    if data is None:
+        raise IbError(f"There is no file {path}", hint="ib test-load-config .ittybitty.json")
+    file = config.File(settings.PROJECT, path, data)
+    known = settings.settled([file.layer()], [])
+    return "".join(f"{name}: {settings_text.bare(known.value(key))}".rstrip(" ") + "\n" for name, key in ROWS.items())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from shlex import quote
 
 import ibstatus
-from ibstatus.claude import clients
+from ibstatus.claude import client
 from ibstatus.errors import IbError
 from ibstatus.model import constants
 from ibstatus.model.fleet import Finding
@@ -18,12 +18,11 @@ from ibstatus.node.node import path_of
 from ibstatus.project import founding, home, paths
 from ibstatus.project.rules import findings
 from ibstatus.setup import doctor_files, remove_home
-from ibstatus.setup.fleet_health import cut_off, lost_worktrees, screen_rules
+from ibstatus.setup.doctor_checks import claude_md, cut_off, lost_worktrees, screen_rules, supervisor
 from ibstatus.setup.hook_status import guards, hooks, listener, trouble
-from ibstatus.setup.node_health import claude_md, supervisor
 from ibstatus.system import disk
 from ibstatus.system.git import run
-from ibstatus.system.process import installed
+from ibstatus.system.process import run as installed
 from ibstatus.system.tmux import server
 
 Check = Callable[[paths.Place], Iterator[Finding]]
@@ -66,7 +65,7 @@ def machine() -> Iterator[Finding]:
     yield findings.program(path, installed.first_line([path, "--version"]) if path else "", ibstatus.__version__)
     yield findings.git(run.version())
     yield findings.tmux(server.version())
-    yield findings.client(clients.DEFAULT.program(), clients.DEFAULT.wanted())
+    yield findings.client(client.DEFAULT.program(), client.DEFAULT.wanted())
 
 
 def repository(place: paths.Place) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ibstatus.claude.hooks import events, settings_file, wanted
+from ibstatus.claude.hooks import events, settings_file
 from ibstatus.claude.hooks.events import INTERCEPT, MAIN, State
 from ibstatus.errors import IbError, quoted
 from ibstatus.mail import listener_reader, wake_state
@@ -40,10 +40,10 @@ class Status(msgspec.Struct, frozen=True):
 
 def status(place: paths.Place) -> Status:
     path = settings_file.path_of(place)
-    main, intercept = (wanted.wanted(place, kind) for kind in KINDS)
+    main, intercept = (settings_file.wanted(place, kind) for kind in KINDS)
     values, problem = None, ""
     try:
-        values = wanted.strict_values(place, settings_file.content(path))
+        values = settings_file.strict_values(place, settings_file.content(path))
     except IbError as error:
         problem = error.cause or error.message
     files = settings_file.all_of(place)
@@ -53,7 +53,7 @@ def status(place: paths.Place) -> Status:
         path,
         [OneHook(want.event, want.hook, events.state_of_one(values, want)) for want in (*main, *intercept)],
         off_in(place),
-        any(events.has_plugin(wanted.values_of(place, file), PLUGIN) for file in files),
+        any(events.has_plugin(settings_file.values_of(place, file), PLUGIN) for file in files),
         [command for _, command in events.by_hand(values)],
         problem,
     )
@@ -62,7 +62,7 @@ def status(place: paths.Place) -> Status:
 def off_in(place: paths.Place) -> str:
     """The settings file that switches all hooks off, or ''."""
     files = settings_file.all_of(place)
-    return next((path for path in files if events.are_off(wanted.values_of(place, path))), "")
+    return next((path for path in files if events.are_off(settings_file.values_of(place, path))), "")
 
 
 def hooks(place: paths.Place) -> Iterator[Finding]:

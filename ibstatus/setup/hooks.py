@@ -1,6 +1,14 @@
-"""hooks: put ours into the project's settings of Claude Code, and take them out again."""
+"""hooks: put ours into the project's settings of Claude Code, and take them out again.
+
+When tmux.titles is changed, hooks that are installed here follow it.
+
+Which ib the plugin's hooks run: two lines, python and stub, in the user's folder for state.
+
+`${XDG_STATE_HOME:-~/.local/state}/ib/program`, written by `ib init` and `ib hooks install`, read by hooks/run.
+"""
 
 import os
+import posix
 import sys
 from shlex import quote
 
@@ -8,17 +16,18 @@ import msgspec
 
 import ibstatus
 from ibstatus.claude import hooks_installed
-from ibstatus.claude.hooks import command_lines, events, settings_edit, settings_file, wanted
+from ibstatus.claude.hooks import command_lines, events, settings_edit, settings_file
 from ibstatus.claude.hooks.events import MAIN, Wanted
-from ibstatus.claude.hooks.wanted import BOM, here, refusal, strict_values, text_of, values_of
+from ibstatus.claude.hooks.settings_file import BOM, here, refusal, strict_values, text_of, values_of
 from ibstatus.errors import IbError
 from ibstatus.mail import bells, wake_state
-from ibstatus.project import git_exclude, home, identity, originals, paths
-from ibstatus.setup import program
+from ibstatus.project import config, git_exclude, home, identity, originals, paths
+from ibstatus.setup import hook_status
 from ibstatus.setup.hook_status import KINDS, off_in
-from ibstatus.system import locks
+from ibstatus.system import atomic, disk, locks
 from ibstatus.system.git import run
 from ibstatus.titles import titles
+from ibstatus.titles.machine import OFF, STOP_ONLY
 
 
 class Installed(msgspec.Struct, frozen=True):
@@ -40,7 +49,7 @@ def install(place: paths.Place, caller: identity.Caller, kind: str = MAIN) -> In
     remember()
     compiled()
     with locks.Lock(place.lock("setup")):
-        changed = put_in(place, wanted.wanted(place, kind), kind)
+        changed = put_in(place, settings_file.wanted(place, kind), kind)
         kept_out_by, notes = out_of_sight(place)
     path = settings_file.path_of(place)
     notes += doubts(place, values_of(place, path))
@@ -82,7 +91,7 @@ def renewed(
 def remember() -> None:
     """Which ib the plugin is to run. Not worth a failure."""
     try:
-        program.write(here())
+        write(here())
     except IbError:
         return
 
@@ -221,3 +230,92 @@ def refuse_agent(place: paths.Place, caller: identity.Caller) -> None:
             f"An agent cannot change the hooks of its repository, and this is the worktree of {caller.name}",
             hint=f"in the main checkout: cd {quote(place.root)} && ib hooks status",
         )
+
+
+KEY = settings_file.TITLES_KEY
+ELSEWHERE = f"In a repository with hooks, they follow it by: {hook_status.INSTALL}"
+NONE_YET = f"No title changes before hooks are installed: {hook_status.INSTALL}"
+PLUGIN_ONLY = f"The plugin's hooks know no other mode than {STOP_ONLY}: {hook_status.INSTALL}"
+
+
+def follow(place: paths.Place, for_all: bool) -> str:
+    """What there is to say, or ''. `for_all`: it was changed in all repositories of the user; `place` may be none."""
+    if not disk.exists(place.common):
+        return ELSEWHERE
+    try:
+        changed = brought_up(place)
+    except IbError as error:
+        return f"The hooks here could not follow: {error.message}. Then: {hook_status.INSTALL}"
+    mode = settings_file.titles_of(place)
+    windows = titles.give_back(place.root) if mode == OFF else 0
+    said = [f"The hooks in {settings_file.path_of(place)} follow it"] if changed else lacking(place, mode)
+    said += [f"{windows} window{'s have' if windows > 1 else ' has'} the old name back"] if windows else []
+    said += [f"in other repositories: {hook_status.INSTALL}"] if for_all and changed else []
+    return "; ".join(said)
+
+
+def lacking(place: paths.Place, mode: str) -> list[str]:
+    """What keeps titles from changing as this mode wants it."""
+    known = hook_status.status(place)
+    if mode == OFF or known.status != "not-installed":
+        return []
+    if known.plugin:
+        return [] if mode == STOP_ONLY else [PLUGIN_ONLY]
+    return [NONE_YET]
+
+
+def brought_up(place: paths.Place) -> bool:
+    """Under the lock the mode is read once more: of two changes at once the later one counts. What the user took out
+    of our hooks stays out."""
+    if not keys(place):
+        return False
+    home.enter(place)
+    with locks.Lock(place.lock("setup")):
+        there = keys(place)
+        kept = [one for one in settings_file.wanted(place) if one.hook == events.TITLES or one.key in there]
+        return bool(there) and put_in(place, kept, events.MAIN)
+
+
+def keys(place: paths.Place) -> set[tuple[str, str]]:
+    """(event, hook) of what stands in the settings. A broken file without ours is the user's own trouble."""
+    data = settings_file.content(settings_file.path_of(place))
+    if command_lines.STUB.encode() not in (data or b""):
+        return set()
+    mine = events.ours(settings_file.strict_values(place, data))
+    return {(one.event, one.hook) for one in mine if events.is_of(events.MAIN, one.hook)}
+
+
+Program = tuple[str, str]
+
+
+def path() -> str:
+    """'' for a user without a home directory."""
+    state = posix.environ.get(b"XDG_STATE_HOME", b"").decode("utf-8", "surrogateescape")
+    if not state.startswith("/"):
+        home = config.home_folder()
+        state = home and home + "/.local/state"
+    return state and state.rstrip("/") + "/ib/program"
+
+
+def read() -> Program | None:
+    """None when nothing is written down that exists."""
+    try:
+        python, stub, *rest = disk.read_file(path()).decode("utf-8", "surrogateescape").split("\n")
+    except (OSError, ValueError):
+        return None
+    good = rest == [""] and all(one.startswith("/") and disk.exists(one) for one in (python, stub))
+    return (python, stub) if good else None
+
+
+def write(program: Program) -> bool:
+    """Best effort: without it the plugin says how to install, and everything else works."""
+    if not path() or any(not one.startswith("/") or "\n" in one for one in program):
+        return False
+    if read() == program:
+        return True
+    try:
+        disk.make_dirs(path().rpartition("/")[0])
+        atomic.put(path(), "".join(f"{one}\n" for one in program).encode("utf-8", "surrogateescape"))
+    except OSError:
+        return False
+    return True

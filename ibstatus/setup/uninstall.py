@@ -4,13 +4,14 @@ from contextlib import ExitStack
 from shlex import quote
 
 from ibstatus.agents import recover
-from ibstatus.agents.undo import git_kept
+from ibstatus.agents.undo import git_restore
 from ibstatus.board import opening
 from ibstatus.board.rules import validation as rule
 from ibstatus.errors import IbError
 from ibstatus.mail import listener_reader
 from ibstatus.model.fleet import GivenBack, Left, Loss
 from ibstatus.node import block, hide_from_git, node
+from ibstatus.project import agent_meta as records
 from ibstatus.project import (
     agents,
     founding,
@@ -22,7 +23,6 @@ from ibstatus.project import (
     paths,
     supervisor_process,
 )
-from ibstatus.project import fleet as records
 from ibstatus.project.rules.counts import counted
 from ibstatus.setup import doctor_files, hooks, remove_home
 from ibstatus.state import fleet
@@ -122,17 +122,17 @@ def uninstall(place: paths.Place, caller: identity.Caller) -> Left:
 def keep_refs(place: paths.Place) -> list[str]:
     """What `ib undo` needs goes into a file of its own first, which the tar file gets with all the others."""
     seat = place.git_folder
-    names = git_kept.refs(seat)
+    names = git_restore.refs(seat)
     if not names or not disk.exists(place.home):
         return []
-    git_kept.bundle(seat, f"{place.home}/{BUNDLE}", names)
+    git_restore.bundle(seat, f"{place.home}/{BUNDLE}", names)
     return names
 
 
 def let_go(place: paths.Place, names: list[str]) -> list[str]:
     if not names:
         return []
-    git_kept.let_go(place.git_folder, names)
+    git_restore.let_go(place.git_folder, names)
     return [f"{counted(len(names), 'ref')} of ib undo, which the tar file has in .ittybitty/{BUNDLE}"]
 
 
@@ -159,7 +159,7 @@ def remains(place: paths.Place) -> list[str]:
     found = [path for path in (place.home, place.safe) if remove_home.disk_has(path)]
     return (
         found
-        + git_kept.refs(place.git_folder)
+        + git_restore.refs(place.git_folder)
         + [
             f"{git_exclude.path_of(place, name)} (a line for .ittybitty, not written by ib)"
             for name in git_exclude.BOTH

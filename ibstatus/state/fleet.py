@@ -11,7 +11,7 @@ from ibstatus.claude import sessions as session
 from ibstatus.claude.screens import user_rules
 from ibstatus.mail import listener_reader, messages, questions, wake_state
 from ibstatus.model.fleet import Agent, Snapshot, Wake
-from ibstatus.project import fleet as files
+from ibstatus.project import agent_meta as files
 from ibstatus.project import home, paths, supervisor_process
 from ibstatus.state import hook_history, snapshot, transcript_check
 from ibstatus.state import look as sight

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ibstatus.claude import clients
+from ibstatus.claude import client as clients
 from ibstatus.claude.screens.rules_file import Rules
-from ibstatus.project import config, fleet, paths
-from ibstatus.project.fleet import written_socket
+from ibstatus.project import agent_meta, config, paths
+from ibstatus.project.agent_meta import written_socket
 from ibstatus.state.rules import screen_history
 from ibstatus.state.rules.fleet import is_young
 from ibstatus.state.rules.known import Sight, Told
@@ -29,17 +29,17 @@ class Target(NamedTuple):
     is_ours: bool = False
 
 
-def targets(place: paths.Place, records: Sequence[fleet.Record], told: Mapping[str, Told]) -> list[Target]:
+def targets(place: paths.Place, records: Sequence[agent_meta.Record], told: Mapping[str, Told]) -> list[Target]:
     """The default socket and the repository's id are read once, whatever the number of agents."""
     default = str(config.value(place, "tmux.socket")) if records else ""
-    ours = fleet.repo_id(place) if any(not fleet.written_session(record) for record in records) else ""
+    ours = agent_meta.repo_id(place) if any(not agent_meta.written_session(record) for record in records) else ""
     found = []
     for record in records:
         said = told.get(record.id)
         socket = written_socket(record) or default
-        session = fleet.written_session(record) or f"ittybitty-{ours}-{record.id}"
+        session = agent_meta.written_session(record) or f"ittybitty-{ours}-{record.id}"
         asked = screen_history.asks_for_a_look(None if said is None else {"state": said.state, "reason": said.reason})
-        is_ours = isinstance(record.meta.get("started"), int | float) and fleet.written_session(record) != ""
+        is_ours = isinstance(record.meta.get("started"), int | float) and agent_meta.written_session(record) != ""
         busy = said is not None and said.state in BUSY
         found.append(Target(record.id, record.meta, socket, session, asked, busy, is_ours))
     return found

@@ -4,10 +4,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ibstatus.claude import clients, hook_state
+from ibstatus.claude import client, hook_state
 from ibstatus.model.fleet import Agent
-from ibstatus.project import agent_meta, logs, operations, paths, spool
-from ibstatus.project import fleet as files
+from ibstatus.project import agent_meta, logs, operations, paths
 from ibstatus.state import fleet as sights
 from ibstatus.state.rules import evidence, session_end
 from ibstatus.system import disk
@@ -51,12 +50,12 @@ def note(
         event = {"kind": "agent.state", "who": agent, "state": "waiting", "reason": evidence.UNCOMMITTED}
     else:
         event = {"kind": "agent.stopped", "who": agent, "reason": "" if code == 0 else how}
-    spool.note(place, agent, now, event)
+    logs.note(place, agent, now, event)
 
 
 def was_prompted(place: paths.Place, agent: str, known: dict[str, Any]) -> bool:
     """Has it got its task? Kept in meta.json, where neither a lost transcript nor a trimmed history takes it away."""
-    return known.get("prompted") is True or clients.of(known).has_begun(place, agent)
+    return known.get("prompted") is True or client.of(known).has_begun(place, agent)
 
 
 def ended_by(place: paths.Place, agent: str) -> str:
@@ -99,9 +98,9 @@ def catch_up(place: paths.Place, seen: Sequence[Agent]) -> None:
         note(place, record.id, None, look=len(gone) <= MANY, seen=record.meta)
 
 
-def unsaid(place: paths.Place, agent: str) -> files.Record | None:
+def unsaid(place: paths.Place, agent: str) -> agent_meta.Record | None:
     """Its record, where nobody has written down how its session ended, and nobody is about to."""
-    record = files.record_of(place, agent)
+    record = agent_meta.record_of(place, agent)
     if record is None or "tmux_session" not in record.meta or record.meta.get("ended", "") is not None:
         return None
     return None if is_changing(place, agent) else record

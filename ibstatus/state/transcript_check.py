@@ -2,10 +2,10 @@
 
 import time
 
-from ibstatus.claude import clients, transcript_text
+from ibstatus.claude import client, transcript_text
 from ibstatus.claude import transcript as files
 from ibstatus.project import paths
-from ibstatus.project.fleet import Record
+from ibstatus.project.agent_meta import Record
 from ibstatus.state.rules import evidence
 from ibstatus.state.rules.evidence import Evidence
 from ibstatus.state.rules.known import Sight, Told
@@ -58,7 +58,7 @@ def tried(place: paths.Place, record: Record) -> Evidence:
 
 def of(place: paths.Place, record: Record) -> Evidence:
     """What the end of the transcript says."""
-    path = clients.of(record.meta).transcript_of(place, record.id)
+    path = client.of(record.meta).transcript_of(place, record.id)
     if not path:
         return Evidence(evidence.TRANSCRIPT, "", note="there is no transcript")
     now = time.time()

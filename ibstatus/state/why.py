@@ -1,20 +1,25 @@
-"""why: all evidence on one agent, looked at now, and which of it decides."""
+"""why: all evidence on one agent, looked at now, and which of it decides.
+
+info: all that is known of one agent.
+"""
 
 import time
 from collections.abc import Mapping
 from typing import Any
 
 import ibstatus
-from ibstatus.claude import clients
+from ibstatus.claude import client, sessions
 from ibstatus.claude.screens import user_rules
 from ibstatus.claude.screens.rules_file import Rules
+from ibstatus.mail import inbox
 from ibstatus.model.fleet import Agent
-from ibstatus.project import agent_worktree, events, paths, supervisor_process
-from ibstatus.project import fleet as records
+from ibstatus.project import agent_meta, events, paths, supervisor_process
+from ibstatus.state import fleet as current_fleet
 from ibstatus.state import hook_history, look, snapshot, transcript_check
 from ibstatus.state.rules import evidence, fleet, screen_history, session_end, tmux_outage, why_text
 from ibstatus.state.rules.evidence import Evidence, Verdict
 from ibstatus.state.rules.known import Known, Sight
+from ibstatus.system import disk
 from ibstatus.system.process import status, user_processes
 from ibstatus.system.tmux import server
 
@@ -23,7 +28,7 @@ EVENTS = 5
 
 
 def why(place: paths.Place, agent: str) -> why_text.Why:
-    record = records.record_of(place, agent) or records.Record(agent, {})
+    record = agent_meta.record_of(place, agent) or agent_meta.Record(agent, {})
     told = hook_history.States(place).catch_up(time.time(), [agent]).get(agent)
     [target] = look.targets(place, [record], {})
     seen = looked(target, user_rules.of(place))._replace(suspended=False, gone=False)  # asked below, in full
@@ -48,10 +53,10 @@ def why(place: paths.Place, agent: str) -> why_text.Why:
         silent=known.told.silent if known.told else False,
         evidence=why_text.pieces(found, verdict, now),
         where=where,
-        transcript=clients.of(record.meta).transcript_of(place, agent),
+        transcript=client.of(record.meta).transcript_of(place, agent),
         events=last_events(place, agent),
         published=why_text.heading(last.state, last.reason, last.note) if last is not None else "",
-        lost_worktree=agent_worktree.lost_worktree(place, agent),
+        lost_worktree=agent_meta.lost_worktree(place, agent),
     )
 
 
@@ -114,3 +119,47 @@ def last_events(place: paths.Place, agent: str) -> list[dict[str, Any]]:
         return [event for event in events.read(place) if event.get("who") == agent][-EVENTS:]
     except OSError:
         return []
+
+
+TWICE = ("created_epoch", "started", "tmux_session", "tmux_socket")  # said in another form
+LAST = "prompt"  # it may be long: it stands below everything else
+
+
+def info(place: paths.Place, agent: str) -> dict[str, Any]:
+    """meta.json as it is written, and under `now` how things stand."""
+    shown = next((one for one in current_fleet.show(place).agents if one.id == agent), None)
+    where = sessions.of(place, agent)
+    pane = where.pane()
+    folder = place.agent_dir(agent)
+    now: dict[str, Any] = {
+        "state": shown.state if shown else "unknown",
+        "reason": shown.reason if shown else "",
+        "age": shown.age if shown else "?",
+        "session": where.name if pane else None,
+        "socket": where.socket,
+        "pane": pane.id if pane else None,
+        "pid": pane.pid if pane else None,
+        "folder": folder,
+        "worktree": folder + "/repo" if disk.exists(folder + "/repo/.git") else None,
+        "transcript": sessions.client_of(place, agent).transcript_of(place, agent) or None,
+        "log": folder + "/agent.log",
+        "unread": len(inbox.unread(place, agent).ids),
+    }
+    if shown and shown.problem:
+        now["problem"] = shown.problem
+    return {**agent_meta.read(place, agent), "id": agent, "now": now}
+
+
+def rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """What is worth a line: nothing that is empty, no marks of JSON."""
+    said = {key: value for key, value in {**found, **found["now"]}.items() if key not in ("now", LAST, *TWICE)}
+    shown = [(key, plain(value)) for key, value in said.items() if value not in (None, "", [], False)]
+    return [*shown, *([(LAST, plain(found[LAST]))] if found.get(LAST) else [])]
+
+
+def plain(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(plain, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {plain(one)}" for key, one in value.items())
+    return "yes" if value is True else str(value)

@@ -8,7 +8,7 @@ from ibstatus.board.port import Board, Lost
 from ibstatus.errors import IbError
 from ibstatus.mail import inbox
 from ibstatus.merge.queue import branches, notices
-from ibstatus.merge.rules import board_duties
+from ibstatus.merge.rules import queue
 from ibstatus.model.board import Fence
 from ibstatus.model.fleet import Agent
 from ibstatus.project import agent_meta, paths
@@ -30,7 +30,7 @@ class Boarding:
         self.log = log
         self.known: dict[tuple[str, float | None], Fence | None] = {}
         self.over: set[Fence] = set()
-        self.beaten = board_duties.NEVER
+        self.beaten = queue.NEVER
         self.concerned = False  # at the last beat
         self.keeps = False  # without us leases run out, of paused agents too
         self.tried: dict[Fence, float] = {}
@@ -38,17 +38,17 @@ class Boarding:
     def look(self, agents: Sequence[Agent], mono: float) -> float | None:
         """When there is something to do next; None where nobody can have a task."""
         mine = [(agent, fence) for agent in agents if (fence := self.fence(agent)) is not None]
-        times = [self.finish(fence, agent.said, mono) for agent, fence in mine if board_duties.is_done(agent)]
-        if mono >= self.beaten + board_duties.BEAT:
-            fences = [fence for agent, fence in mine if board_duties.is_kept(agent)]
-            holders = [agent.id for agent in agents if board_duties.is_at_it(agent)]
+        times = [self.finish(fence, agent.said, mono) for agent, fence in mine if queue.is_done(agent)]
+        if mono >= self.beaten + queue.BEAT:
+            fences = [fence for agent, fence in mine if queue.is_kept(agent)]
+            holders = [agent.id for agent in agents if queue.is_at_it(agent)]
             self.concerned = bool(mine or (holders and opening.is_there(self.place)))
             self.keeps = self.keeps and self.concerned
             self.beaten = mono
             if self.concerned:
                 self.beat(fences, holders, bool(mine))
         if mine or self.concerned:
-            times.append(self.beaten + board_duties.BEAT)
+            times.append(self.beaten + queue.BEAT)
         return min(times, default=None)
 
     def fence(self, agent: Agent) -> Fence | None:
@@ -70,7 +70,7 @@ class Boarding:
         at = self.tried.get(fence, mono)
         if mono < at:
             return at
-        self.tried[fence] = mono + board_duties.AGAIN
+        self.tried[fence] = mono + queue.AGAIN
 
         def errand() -> Done | None:
             text = self.finished(fence, said)
@@ -150,7 +150,7 @@ class Boarding:
         board = opening.opened(self.place)
         try:
             gone = [held.fence for held in beats if not is_beaten(board, held)]
-            found = {fence: board_duties.letter(fence, board.task(fence.task_id), fence in spawned) for fence in gone}
+            found = {fence: queue.letter(fence, board.task(fence.task_id), fence in spawned) for fence in gone}
             for id in board.sweep():
                 self.log.say(f"The lease of task {id} has run out")
             notices.tell(self.place, board, self.log.say)

@@ -8,11 +8,10 @@ from ibstatus.model.fleet import Agent
 from ibstatus.project import paths
 from ibstatus.supervisor.background import Errands
 from ibstatus.supervisor.board_tasks import Boarding
-from ibstatus.supervisor.compacting import Compacting
 from ibstatus.supervisor.limits import Parking
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.notices import Noticing
-from ibstatus.supervisor.nudge import Nudging
+from ibstatus.supervisor.nudge import Compacting, Nudging
 
 SOON, AFTER_SLEEP = 0.5, 1.0
 

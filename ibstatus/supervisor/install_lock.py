@@ -1,9 +1,13 @@
-"""What a supervisor stands on, beside its repository: the installation that it is, and its lock."""
+"""What a supervisor stands on, beside its repository: the installation that it is, and its lock.
+
+The clocks of the machine, in one place so that a simulation can put its own in.
+"""
 
 import os
 import time
 
 import ibstatus
+from ibstatus.model.clock import Clock
 from ibstatus.project import paths, supervisor_process
 from ibstatus.system import atomic, disk, locks
 
@@ -44,3 +48,10 @@ def taken(lock: locks.Lock) -> bool:
             return False
         time.sleep(0.005)
     return True
+
+
+BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def now() -> Clock:
+    return Clock(time.monotonic(), time.clock_gettime(BOOT), time.time())

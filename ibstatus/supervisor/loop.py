@@ -12,10 +12,10 @@ import ibstatus
 from ibstatus.errors import IbError
 from ibstatus.model.clock import Clock, has_slept
 from ibstatus.model.fleet import Agent
-from ibstatus.project import config, home, paths, spool, supervisor_process
+from ibstatus.project import config, home, logs, paths, supervisor_process
 from ibstatus.project.presence import Ground
 from ibstatus.state import snapshot, snapshot_fresh
-from ibstatus.supervisor import clocks, install_lock, schedule, tidy
+from ibstatus.supervisor import install_lock, schedule, tidy
 from ibstatus.supervisor.care import Caring
 from ibstatus.supervisor.log import Log
 from ibstatus.supervisor.publish import Publisher
@@ -208,7 +208,7 @@ class Supervisor:
         return now.mono - self.cleaned < TIDY_EVERY
 
 
-def supervise(place: paths.Place, clock: Callable[[], Clock] = clocks.now) -> str:
+def supervise(place: paths.Place, clock: Callable[[], Clock] = install_lock.now) -> str:
     """Run the supervisor here, to its end. '' when another one runs already; otherwise why it ended."""
     home.enter(place)
     lock = locks.Lock(place.lock(supervisor_process.LOCK))
@@ -218,12 +218,12 @@ def supervise(place: paths.Place, clock: Callable[[], Clock] = clocks.now) -> st
     try:
         install_lock.sign(place, lock)
         log.say(f"Supervisor of {place.root} started, ib {ibstatus.__version__}, pid {os.getpid()}")
-        spool.note(place, tidy.WRITER, time.time(), {"kind": "supervisor.started", "who": "supervisor"})
+        logs.note(place, tidy.WRITER, time.time(), {"kind": "supervisor.started", "who": "supervisor"})
         recover(place, log)
         why = Supervisor(place, lock, log, clock).run()
         log.say(f"Supervisor stopped: {why}")
         if why != install_lock.GONE:
-            spool.note(place, tidy.WRITER, time.time(), {"kind": "supervisor.stopped", "who": "supervisor", "why": why})
+            logs.note(place, tidy.WRITER, time.time(), {"kind": "supervisor.stopped", "who": "supervisor", "why": why})
         return why
     finally:
         install_lock.unsign(place)
@@ -248,7 +248,7 @@ def once(place: paths.Place) -> str | None:
         install_lock.sign(place, lock)
         log = Log(supervisor_process.log_of(place))
         recover(place, log)
-        supervisor = Supervisor(place, lock, log, clocks.now)
+        supervisor = Supervisor(place, lock, log, install_lock.now)
         try:
             supervisor.look(at_once=True)
         finally:

@@ -10,13 +10,13 @@ from ibstatus.errors import IbError, logged
 from ibstatus.mail import inbox, queue, queue_lines
 from ibstatus.mail import post as queued
 from ibstatus.model.fleet import Agent
-from ibstatus.project import agent_meta, config, ids, operations, paths, spool
+from ibstatus.project import agent_meta, config, ids, logs, operations, paths
 from ibstatus.project import agents as agents_there
 from ibstatus.state import episode_file as files
 from ibstatus.state.rules import episodes, fleet, limits, notices
 from ibstatus.state.rules.notices import Notice
 from ibstatus.supervisor.log import Log
-from ibstatus.system.git import git_count
+from ibstatus.system.git import diff
 from ibstatus.system.text import times
 
 WRITER = "supervisor"
@@ -203,7 +203,7 @@ class Noticing:
     def commits(self, agent: str) -> int:
         known = agent_meta.read(self.place, agent)
         base = known.get("base_commit")
-        return git_count.since(self.place.git_folder, base, f"agent/{agent}") if isinstance(base, str) else 0
+        return diff.since(self.place.git_folder, base, f"agent/{agent}") if isinstance(base, str) else 0
 
     def settle_owed(self, wall: float) -> None:
         """What a supervisor before us has noted, and what could not be written: looked for, then written."""
@@ -235,7 +235,7 @@ class Noticing:
         else:
             self.log.complain("notices", "")
             self.is_done(item)
-            spool.note(self.place, WRITER, wall, {"kind": "notice.sent", "who": known["agent"], "id": item})
+            logs.note(self.place, WRITER, wall, {"kind": "notice.sent", "who": known["agent"], "id": item})
 
     def put(self, item: str, known: Mapping[str, str], wall: float) -> None:
         agent, text = known["agent"], known["text"]

@@ -7,7 +7,7 @@ import msgspec
 import ibstatus
 from ibstatus.model.clock import Clock, has_slept
 from ibstatus.node.node import NOTHING, Keeper
-from ibstatus.project import fleet as files
+from ibstatus.project import agent_meta as files
 from ibstatus.project import paths
 from ibstatus.state import fleet, hook_history, look, snapshot, transcript_check
 from ibstatus.state.rules import fleet as known

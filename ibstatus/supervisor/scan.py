@@ -1,23 +1,56 @@
-"""One scan for all: which panes have changed, and what stands on those. A socket is asked by one open connection."""
+"""One scan for all: which panes have changed, and what stands on those. A socket is asked by one open connection.
+
+tmux's list of all panes, and what it says of each.
+"""
 
 import traceback
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ibstatus.claude.screens import user_rules
 from ibstatus.model.clock import Clock
 from ibstatus.model.fleet import Agent
 from ibstatus.project import paths
-from ibstatus.state.look import Target, parsed
+from ibstatus.state.look import Target, parsed, text_of
 from ibstatus.state.rules import screen_history, tmux_outage
 from ibstatus.state.rules.fleet import is_over, is_young
 from ibstatus.state.rules.known import Sight
 from ibstatus.supervisor.log import Log
-from ibstatus.supervisor.panes import LIST, Seen, panes_of
 from ibstatus.system.process import status
-from ibstatus.system.process.classify import watch_of
+from ibstatus.system.process.classify import WATCH, watch_of
 from ibstatus.system.tmux.control_mode import Connection
+
+FIELDS = ("@ib_session", "pane_id", "window_activity", "pane_dead", "pane_pid", "session_name")
+LIST = 'list-panes -a -F "' + "\t".join(f"#{{{field}}}" for field in FIELDS) + '"'
+
+
+class Seen(NamedTuple):
+    """One pane as the list has it: equal tuples, nothing has changed. `marked`: ib has made it."""
+
+    id: str
+    activity: str
+    dead: bool
+    pid: int
+    marked: bool = False
+
+
+def panes_of(listed: bytes) -> tuple[dict[str, Seen], bool]:
+    """By the name that each session was given, and is any of them only a watch?"""
+    marked: dict[str, Seen] = {}
+    others: dict[str, Seen] = {}
+    watched = False
+    for line in text_of(listed).split("\n"):
+        parts = line.split("\t", len(FIELDS) - 1)
+        if len(parts) < len(FIELDS):
+            continue
+        mark, pane, activity, dead, pid, name = parts
+        if name.startswith(WATCH):
+            watched = True
+            continue
+        found = Seen(pane, activity, dead == "1", int(pid) if pid.isdigit() else 0, mark != "")
+        (marked if mark else others).setdefault(mark or name, found)
+    return {**others, **marked}, watched
 
 
 class Screen:

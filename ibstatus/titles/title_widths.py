@@ -10,7 +10,7 @@ from wcwidth import wcswidth
 
 from ibstatus.errors import IbError
 from ibstatus.project import config, paths, settings
-from ibstatus.system.tmux import tmux_servers
+from ibstatus.system.tmux import server as tmux_servers
 from ibstatus.titles import glyphs as title_glyphs
 
 TOOLS = (
@@ -107,14 +107,14 @@ def count_in_tmux(server: tmux_servers.Server, texts: Sequence[str]) -> list[int
     """None when this server cannot be asked. It keeps nothing: the option it is asked by has a name of its own."""
     name = f"@ib_width_{secrets.token_hex(4)}"
     asking = [f"set-option -g {name} '{text}'\ndisplay-message -p '#{{w:{name}}}'\n" for text in texts]
-    done = tmux_servers.asked(server, commands="".join(asking) + f"set-option -gu {name}\n")
+    done = tmux_servers.ask_server(server, commands="".join(asking) + f"set-option -gu {name}\n")
     found = done.out.split()
     return [int(word) for word in found] if len(found) == len(texts) and all(map(str.isdigit, found)) else None
 
 
 def version(server: tmux_servers.Server) -> str:
     """Of the program that runs there; the one on PATH may be newer."""
-    return tmux_servers.asked(server, "display-message", "-p", "#{version}").out.strip()
+    return tmux_servers.ask_server(server, "display-message", "-p", "#{version}").out.strip()
 
 
 def glyphs() -> list[tuple[str, str, tuple[str, ...]]]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ibstatus.errors import IbError, quoted
 from ibstatus.project import paths
-from ibstatus.system.tmux import tmux_servers
+from ibstatus.system.tmux import server as tmux_servers
 from ibstatus.titles import hook, pane_files, tmux_window
 from ibstatus.titles import machine as rules
 from ibstatus.titles.title_widths import configured
@@ -52,7 +52,7 @@ def shown() -> list[Title]:
 def titles_of(server: tmux_servers.Server) -> list[Title]:
     """A window that is linked into several sessions is told of once."""
     form = "\t".join([*(f"#{{{field}}}" for field in FIELDS), NAME])
-    done = tmux_servers.asked(server, "list-panes", "-a", "-F", form)
+    done = tmux_servers.ask_server(server, "list-panes", "-a", "-F", form)
     if done.code == 127:
         raise IbError("Window titles need tmux, which is not installed", hint="install tmux; ib doctor")
     if done.code == 124:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.agents import attend
-from ibstatus.project import agent_meta, events, spool
+from ibstatus.project import agent_meta, events, logs
 from ibstatus.system import locks
 from tests.conftest import Done
 from tests.until import until
@@ -54,7 +54,7 @@ def test_an_old_word_of_its_hooks_is_not_taken_for_the_new_session(ib, repo, tmu
     assert ib("pause", "w1").code == 0
     standing = Path(repo.agent_dir("w1"), "standing")
     standing.write_text(json.dumps({"state": "running", "reason": "", "at": time.time() - 60}) + "\n")
-    spool.note(repo, "w1", time.time() - 60, {"kind": "agent.state", "who": "w1", "state": "running", "reason": ""})
+    logs.note(repo, "w1", time.time() - 60, {"kind": "agent.state", "who": "w1", "state": "running", "reason": ""})
     agent_meta.change(repo, "w1", prompt="x")
 
     assert ib("resume", "w1").code == 0

@@ -40,8 +40,8 @@ def test_the_order_of_a_tree(repo: paths.Place, agent: Callable[..., Path]) -> N
     for name, manager in (("a", None), ("b", "a"), ("c", "b"), ("d", "a")):
         agent(repo, name, manager)
 
-    assert kill.plan(repo, ME, ["a"], True, silent) == ["c", "b", "d", "a"]
-    assert kill.plan(repo, ME, ["a", "b", "a"], False, silent) == ["a", "b"]
+    assert kill.plan_kill(repo, ME, ["a"], True, silent) == ["c", "b", "d", "a"]
+    assert kill.plan_kill(repo, ME, ["a", "b", "a"], False, silent) == ["a", "b"]
 
 
 def test_who_goes_with_its_manager_is_not_told_of_another_one(repo: paths.Place, agent: Callable[..., Path]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from ibstatus.agents import look
 from ibstatus.errors import IbError
 from ibstatus.project import paths
-from ibstatus.state import info
+from ibstatus.state import why
 from tests.conftest import Done, make_agent, run_ib
 from tests.living import Living
 from tests.until import until
@@ -127,7 +127,7 @@ def test_follow_until_ctrl_c(repo: paths.Place, start: Start) -> None:
 def test_info_tells_what_is_written_and_what_is(repo: paths.Place, start: Start, ib: Callable[..., Done]) -> None:
     agent = start().idle()
     assert ib("send", "w1", "mail").code == 0
-    found = info.info(repo, "w1")
+    found = why.info(repo, "w1")
 
     assert found["session_id"] == agent.session
     assert found["now"]["session"] == agent.where.name

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.agents import nuke, recover
+from ibstatus.agents import kill, recover
 from ibstatus.agents.undo import log, undo
 from ibstatus.agents.undo import mail as mail_away
 from ibstatus.mail import messages, post, questions, queue
@@ -113,7 +113,7 @@ def test_the_deepest_first_also_in_a_circle(repo: paths.Place) -> None:
     for name, manager in (("a", None), ("b", "a"), ("c", "b"), ("x", "y"), ("y", "x")):
         make_agent(repo, name, manager)
 
-    order = nuke.plan(repo, ME, "", silent).agents
+    order = kill.plan_nuke(repo, ME, "", silent).agents
 
     assert order.index("c") < order.index("b") < order.index("a")
     assert set(order) == {"a", "b", "c", "x", "y"}
@@ -125,7 +125,7 @@ def test_a_listener_that_is_none_is_left_alone(repo: paths.Place) -> None:
     said: list[str] = []
     with locks.Lock(repo.lock("cursor-default")) as lock:
         os.pwrite(lock.fd, f"{os.getpid()}\n".encode(), 0)
-        nuke.end_listeners(repo, said.append)
+        kill.end_listeners(repo, said.append)
 
     assert said == ["The listener default does not end"]
 

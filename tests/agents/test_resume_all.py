@@ -18,11 +18,11 @@ from ibstatus.agents import resume_all
 from ibstatus.agents.rules import resume_plan
 from ibstatus.claude import hook_state, transcript
 from ibstatus.model.fleet import Agent, Snapshot, Wake
-from ibstatus.project import agent_meta, home, paths, spool
+from ibstatus.project import agent_meta, home, logs, paths
 from ibstatus.state import episode_file, session_end, snapshot
 from ibstatus.state.rules.limits import Park
 from ibstatus.system import locks
-from ibstatus.testkit.fake_claude import hearing
+from ibstatus.testkit.fake_claude import transcript as hearing
 from tests import killed
 from tests.agents.test_pause import heard, live, state
 from tests.sweeps import spread
@@ -168,7 +168,7 @@ def history(repo: paths.Place, *states: str) -> None:
     for number, one in enumerate(states):
         kind = "agent.stopped" if one == "stopped" else "agent.state"
         event = {"kind": kind, "who": "w", "state": one, "reason": "input" if one == "waiting" else ""}
-        spool.note(repo, "w", 100.0 + number, event)
+        logs.note(repo, "w", 100.0 + number, event)
 
 
 @pytest.fixture

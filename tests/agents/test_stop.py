@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ibstatus.agents import stop
+from ibstatus.agents import session
 from ibstatus.claude import sessions
 from ibstatus.project import agent_meta, home, paths
 from ibstatus.system.process import user_processes
@@ -67,11 +67,11 @@ def test_the_client_says_goodbye_and_all_of_it_is_gone(
     repo: paths.Place, start: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(user_processes, "PATIENCE", LONG)
-    monkeypatch.setattr(user_processes, "end", partial(user_processes.end, launchers=3.0))
+    monkeypatch.setattr(user_processes, "end_processes", partial(user_processes.end_processes, launchers=3.0))
     pids = start("foo")
     said: list[str] = []
 
-    assert stop.stop(repo, "foo", said.append)
+    assert session.stop(repo, "foo", said.append)
 
     assert alive(pids) == []
     assert Path(repo.agent_dir("foo"), "ended").read_text() == "said goodbye"
@@ -84,7 +84,7 @@ def test_the_client_says_goodbye_and_all_of_it_is_gone(
 def test_one_that_does_not_listen_is_killed(repo: paths.Place, start: Callable[..., list[int]]) -> None:
     pids = start("foo", "deaf")
 
-    assert stop.stop(repo, "foo", silent)
+    assert session.stop(repo, "foo", silent)
 
     assert alive(pids) == []
 
@@ -95,7 +95,7 @@ def test_a_longer_name_is_not_touched(
     pids = start("foo-bar")
     agent(repo, "foo")
 
-    assert not stop.stop(repo, "foo", silent)
+    assert not session.stop(repo, "foo", silent)
 
     assert alive(pids) == pids
     pane = sessions.of(repo, "foo-bar").pane()
@@ -106,7 +106,7 @@ def test_a_longer_name_is_not_touched(
 def test_of_two_only_the_one(repo: paths.Place, start: Callable[..., list[int]]) -> None:
     foo, other = start("foo"), start("foo-bar")
 
-    assert stop.stop(repo, "foo", silent)
+    assert session.stop(repo, "foo", silent)
 
     assert alive(foo) == []
     assert alive(other) == other
@@ -114,9 +114,9 @@ def test_of_two_only_the_one(repo: paths.Place, start: Callable[..., list[int]])
 
 def test_a_second_stop_finds_nothing(repo: paths.Place, start: Callable[..., list[int]]) -> None:
     start("foo")
-    stop.stop(repo, "foo", silent)
+    session.stop(repo, "foo", silent)
 
-    assert not stop.stop(repo, "foo", silent)
+    assert not session.stop(repo, "foo", silent)
 
 
 def test_without_a_server_its_strays_are_ended(
@@ -128,7 +128,7 @@ def test_without_a_server_its_strays_are_ended(
         tmux("kill-server")
         until(lambda: sessions.of(repo, "foo").pane() is None)
 
-        stop.stop(repo, "foo", silent)
+        session.stop(repo, "foo", silent)
 
         assert alive(pids) == []
         assert alive([other.pid]) == [other.pid]  # in its folder, but not of it
@@ -143,7 +143,7 @@ def test_a_stray_without_a_worktree_is_ended(repo: paths.Place, tmux: Callable[.
     agent_meta.write(repo, "foo", {"id": "foo", "worktree": False})
     env = {**os.environ, "IB_AGENT_ID": "foo"}
     with subprocess.Popen(["sleep", "600"], cwd=repo.root, env=env) as stray:
-        assert stop.stop(repo, "foo", silent)
+        assert session.stop(repo, "foo", silent)
         assert stray.wait() != 0
 
 
@@ -159,7 +159,7 @@ def test_a_tmux_server_that_was_started_from_its_worktree_stays_with_all_in_it(
         shown = subprocess.run([*other, "list-panes", "-a", "-F", "#{pid} #{pane_pid}"], capture_output=True)
         theirs = [int(pid) for pid in shown.stdout.split()]
 
-        assert stop.stop(repo, "foo", silent)
+        assert session.stop(repo, "foo", silent)
 
         assert alive(pids) == []
         assert len(theirs) == 2
@@ -181,7 +181,7 @@ def test_a_pid_that_was_given_out_again_is_left_alone(sleeper: "subprocess.Popen
     known._create_time = 1.0
     known._ident = (sleeper.pid, 1.0)
 
-    assert not user_processes.end([known], [known])
+    assert not user_processes.end_processes([known], [known])
     assert alive([sleeper.pid]) == [sleeper.pid]
 
 

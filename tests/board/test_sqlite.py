@@ -18,7 +18,7 @@ import pytest
 from ibstatus.board.port import Gone
 from ibstatus.board.rules import validation as rules
 from ibstatus.board.sqlite import schema
-from ibstatus.board.sqlite.gate import Gate
+from ibstatus.board.sqlite.connection import Gate
 from ibstatus.board.sqlite.lease_clock import Clock, boot_id
 from ibstatus.board.sqlite.store import SqliteBoard, open_board
 from ibstatus.errors import IbError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.claude.hooks import tool_rules
+from ibstatus.claude.hooks import agent_settings
 from ibstatus.state import fleet
 from ibstatus.state.hook_history import States
 from tests.until import until
@@ -87,16 +87,16 @@ def test_two_agents_of_which_one_is_the_beginning_of_the_other(ib, repo, tmux) -
     ],
 )
 def test_rules_are_split_outside_of_brackets(text: str, rules: list[str]) -> None:
-    assert tool_rules.split(text) == rules
-    assert all(tool_rules.is_rule(rule) for rule in rules)
+    assert agent_settings.split(text) == rules
+    assert all(agent_settings.is_rule(rule) for rule in rules)
 
 
 def test_what_a_list_of_tools_leaves_out() -> None:
-    assert tool_rules.left_out([]) == []
-    assert tool_rules.left_out(["*"]) == []
-    assert "Write" in tool_rules.left_out(["Read", "Edit(src/**)"])
-    assert "Edit" not in tool_rules.left_out(["Read", "Edit(src/**)"])
-    assert not {"Task", "Agent"} & set(tool_rules.left_out(["Task"]))
+    assert agent_settings.left_out([]) == []
+    assert agent_settings.left_out(["*"]) == []
+    assert "Write" in agent_settings.left_out(["Read", "Edit(src/**)"])
+    assert "Edit" not in agent_settings.left_out(["Read", "Edit(src/**)"])
+    assert not {"Task", "Agent"} & set(agent_settings.left_out(["Task"]))
 
 
 def test_ages_go_on_though_nothing_else_changes(ib, repo) -> None:

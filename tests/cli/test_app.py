@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from syrupy.assertion import SnapshotAssertion
 
 import ibstatus
-from ibstatus.cli import app, plain
+from ibstatus.cli import app, fast
 from ibstatus.errors import IbError, refused, told
-from ibstatus.project import home, paths, spool
+from ibstatus.project import home, logs, paths
 from tests.conftest import Done, git, make_agent
 
 Ib = Callable[..., Done]
@@ -44,7 +44,7 @@ def test_no_words_is_help(ib: Ib) -> None:
     assert ib().code == 0
 
 
-@pytest.mark.parametrize("name", sorted(plain.HOT))
+@pytest.mark.parametrize("name", sorted(fast.HOT))
 def test_a_hot_command_has_its_help_from_click(ib: Ib, name: str) -> None:
     done = ib(name, "--help")
 
@@ -110,7 +110,7 @@ def test_a_bug_of_ours_leaves_a_report(repo: paths.Place, ib: Ib) -> None:
 def test_a_closed_pipe_ends_quietly(repo: paths.Place, ib: Ib) -> None:
     home.enter(repo)
     for number in range(2000):  # more than a pipe holds
-        spool.note(repo, "cli", float(number), {"kind": "message.queued", "who": "a", "id": f"n-{number}"})
+        logs.note(repo, "cli", float(number), {"kind": "message.queued", "who": "a", "id": f"n-{number}"})
     command = f"{sys.executable} -m ibstatus events --json | head -n 1"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], cwd=repo.root, capture_output=True, text=True, check=False

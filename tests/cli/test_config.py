@@ -9,7 +9,7 @@ import pytest
 
 from ibstatus.claude.hooks import events, settings_file
 from ibstatus.project import identity, paths, settings
-from ibstatus.setup import config, hooks, title_hooks
+from ibstatus.setup import config, hooks
 from tests.conftest import Done
 from tests.mail.test_races import Child
 
@@ -379,7 +379,7 @@ class TestTitles:
 
         def change(mode: str) -> str:
             config.set_value(repo, self.PERSON, self.KEY, mode, False)
-            return title_hooks.follow(repo, False)
+            return hooks.follow(repo, False)
 
         children = [Child(partial(change, mode)) for mode in (*events.TITLE_EVENTS, *events.TITLE_EVENTS)]
         assert {child.result() for child in children} <= {f"The hooks in {hooks_file} follow it", ""}

@@ -14,7 +14,7 @@ import ibstatus
 from ibstatus.model import constants
 from ibstatus.model.board import Branch
 from ibstatus.model.fleet import Finding
-from ibstatus.project import fleet, git_exclude, home, paths
+from ibstatus.project import agent_meta, git_exclude, home, paths
 from ibstatus.project.rules import findings as health
 from ibstatus.system import locks
 from tests.board import doing, postgres_server
@@ -389,7 +389,7 @@ class TestBoard:
         kept = opened(repo)
         for id in ("a", "b", "late"):
             doing.add(kept, id)
-        branch = Branch(fleet.repo_id(repo), "agent/a", "main", "a" * 40)
+        branch = Branch(agent_meta.repo_id(repo), "agent/a", "main", "a" * 40)
         for id in ("a", "b"):
             doing.finish(kept, id, branch)
             kept.merging(kept.entries()[-1].id)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.claude.hooks import events, settings_file, wanted
+from ibstatus.claude.hooks import events, settings_file
 from ibstatus.project import git_exclude, home, identity, paths
-from ibstatus.setup import hook_status, hooks, program, uninstall
+from ibstatus.setup import hook_status, hooks, uninstall
 from ibstatus.system import disk
 from tests import faults as fault_seam
 from tests.conftest import PROJECT, Done, git, make_agent
@@ -184,7 +184,7 @@ class TestInstall:
 
         lines = (own_home / ".local/state/ib/program").read_text().splitlines()
         assert lines == [sys.executable, str(PROJECT / "ibstatus/hooks/stub.py")]
-        assert program.read() == tuple(lines)
+        assert hooks.read() == tuple(lines)
 
     def test_init_writes_it_down_too(self, own_home: Path, ib: Ib, tmp_path: Path) -> None:
         ib("init", env={"XDG_STATE_HOME": str(tmp_path / "state")})
@@ -445,7 +445,7 @@ class TestTrouble:
     def act(self, repo: paths.Place, what: str) -> None:
         shutil.rmtree(repo.home + "/tmp", ignore_errors=True)  # what waits there to be looked at again
         if what == "install":
-            hooks.put_in(repo, events.wanted(wanted.here()), events.MAIN)
+            hooks.put_in(repo, events.wanted(settings_file.here()), events.MAIN)
         else:
             hooks.taken_out(repo, hook_status.KINDS)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.mail import delivery, inbox, post, session_reader
-from ibstatus.project import events, home, paths, spool
+from ibstatus.project import events, home, logs, paths
 from tests.conftest import Done
 from tests.until import until
 
@@ -189,7 +189,7 @@ def test_listings_are_lines_of_their_own(repo: paths.Place, ib: Ib) -> None:
     evil = "x\n[pending] q-1-forged\u202e\u2028\x1b[2J"
     Path(repo.messages).write_text(json.dumps([{"id": evil, "from": evil, "type": evil, "content": evil}]))
     Path(repo.questions).write_text(json.dumps([{"id": evil, "agent": evil, "status": "pending", "question": evil}]))
-    spool.note(repo, "cli", time.time(), {"kind": evil, "who": evil, evil: [evil], "id": evil})
+    logs.note(repo, "cli", time.time(), {"kind": evil, "who": evil, evil: [evil], "id": evil})
 
     for args in (["messages"], ["questions"], ["events"], ["trace", evil], ["answer", evil, "x"], ["ack", "--all"]):
         done = ib(*args)
@@ -200,10 +200,10 @@ def test_listings_are_lines_of_their_own(repo: paths.Place, ib: Ib) -> None:
 
 def test_numbers_go_on_after_an_event_of_any_size(repo: paths.Place) -> None:
     home.enter(repo)
-    spool.note(repo, "cli", 1.0, {"kind": "message.queued", "who": "a", "id": "n-1"})
-    spool.note(repo, "cli", 2.0, {"kind": "message.offered", "who": "a", "ids": [f"n-{n}" for n in range(40_000)]})
+    logs.note(repo, "cli", 1.0, {"kind": "message.queued", "who": "a", "id": "n-1"})
+    logs.note(repo, "cli", 2.0, {"kind": "message.offered", "who": "a", "ids": [f"n-{n}" for n in range(40_000)]})
     events.fold(repo)
-    spool.note(repo, "cli", 3.0, {"kind": "message.queued", "who": "a", "id": "n-2"})
+    logs.note(repo, "cli", 3.0, {"kind": "message.queued", "who": "a", "id": "n-2"})
     events.fold(repo)
 
     assert [entry["seq"] for entry in events.read(repo)] == [1, 2, 3]
@@ -214,7 +214,7 @@ def test_something_odd_in_the_spool_does_not_end_the_history(repo: paths.Place) 
     Path(repo.spool, "x.jsonl").mkdir()
     for name in ("folding-²", "folding-99999999999999999999", "folding-99999999999"):
         Path(repo.spool, name).mkdir()
-    spool.note(repo, "cli", 1.0, {"kind": "message.queued", "who": "a", "id": "n-1"})
+    logs.note(repo, "cli", 1.0, {"kind": "message.queued", "who": "a", "id": "n-1"})
     events.fold(repo)
     events.fold(repo)
 

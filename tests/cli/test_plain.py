@@ -6,13 +6,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ibstatus import __main__ as front
-from ibstatus.cli import app, filled, mail, plain
+from ibstatus.cli import app, fast, lazy, mail
 
 COMMANDS: dict[str, click.Command] = {
     "notify": mail.notify, "send": mail.send, "acknowledge": mail.acknowledge, "ack": mail.acknowledge, "log": mail.log,
 }  # fmt: skip
 for command in COMMANDS.values():
-    filled.only(command)  # as app does it with every command before it runs
+    lazy.only(command)  # as app does it with every command before it runs
 OPTIONS = [parameter for command in COMMANDS.values() for option in command.params for parameter in option.opts]
 PIECES = st.one_of(
     st.sampled_from(
@@ -42,7 +42,7 @@ def by_click(name: str, words: list[str]) -> dict[str, object]:
 @example(name="notify", words=["text", "--from", " "])
 @settings(max_examples=1500, deadline=None)
 def test_click_reads_it_alike(name: str, words: list[str]) -> None:
-    call = plain.recognised([name, *words])
+    call = fast.recognised([name, *words])
     if call is None:
         return
     read = by_click(name, words)
@@ -76,7 +76,7 @@ def test_click_reads_it_alike(name: str, words: list[str]) -> None:
 )
 def test_the_usual_is_plain(argv: list[str]) -> None:
     """Hooks and agents type these all day: each must keep its way past click."""
-    assert plain.recognised(argv) is not None
+    assert fast.recognised(argv) is not None
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_the_usual_is_plain(argv: list[str]) -> None:
     ],
 )
 def test_the_rest_is_for_click(argv: list[str]) -> None:
-    assert plain.recognised(argv) is None
+    assert fast.recognised(argv) is None
 
 
 def test_the_front_door_knows_the_hot_commands() -> None:
-    assert set(front.HOT) == plain.HOT
-    assert set(COMMANDS) == plain.HOT
-    assert {*app.COMMANDS, *app.ALIASES} >= plain.HOT
+    assert set(front.HOT) == fast.HOT
+    assert set(COMMANDS) == fast.HOT
+    assert {*app.COMMANDS, *app.ALIASES} >= fast.HOT

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.testkit.fixtures import proof, proof_fleet
+from ibstatus.testkit.fixtures import proof
 from tests.conftest import PROJECT, Done
 
 FIXTURES = PROJECT / "fixtures"
@@ -82,17 +82,17 @@ def test_log_format(path: Path) -> None:
 
 @pytest.mark.parametrize("path", cases("resolve-id"), ids=lambda path: path.stem)
 def test_resolve_id(path: Path) -> None:
-    assert proof_fleet.resolved(str(path)) == expected(path)
+    assert proof.resolved(str(path)) == expected(path)
 
 
 @pytest.mark.parametrize("path", cases("relationships"), ids=lambda path: path.stem)
 def test_relationships(path: Path) -> None:
-    assert " ".join(proof_fleet.children(str(path))) == expected(path)
+    assert " ".join(proof.children(str(path))) == expected(path)
 
 
 @pytest.mark.parametrize("path", cases("reassign"), ids=lambda path: path.stem)
 def test_reassign(path: Path) -> None:
-    word = proof_fleet.reassigned(str(path))
+    word = proof.reassigned(str(path))
 
     assert word.partition(":")[0] == expected(path)
     assert word == "ok" or path.stem == word.replace(":", "-")
@@ -110,11 +110,11 @@ def test_the_older_tools_fixtures_hold() -> None:
     for path in upstream("log-format"):
         assert proof.log_format(str(path), "2026-01-10 01:13:39") == f"[2026-01-10 01:13:39] {path.read_text()}"
     for path in upstream("resolve-id"):
-        assert proof_fleet.resolved(str(path)) == expected(path), path.name
+        assert proof.resolved(str(path)) == expected(path), path.name
     for path in upstream("relationships"):
-        assert " ".join(proof_fleet.children(str(path))) == expected(path), path.name
+        assert " ".join(proof.children(str(path))) == expected(path), path.name
     for path in upstream("reassign"):
-        assert proof_fleet.reassigned(str(path)).partition(":")[0] == expected(path), path.name
+        assert proof.reassigned(str(path)).partition(":")[0] == expected(path), path.name
 
 
 @pytest.mark.parametrize(

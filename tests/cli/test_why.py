@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.project import home, spool
+from ibstatus.project import home, logs
 from tests.living import Living
 
 
@@ -16,7 +16,7 @@ def pieces(found: dict) -> dict[str, dict]:
 
 def told(repo, name: str, state: str, reason: str = "", ago: float = 0.0, **more: object) -> None:
     event = {"kind": "agent.state", "who": name, "state": state, "reason": reason, **more}
-    spool.note(repo, name, time.time() - ago, event)
+    logs.note(repo, name, time.time() - ago, event)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.cli import work
+from ibstatus.cli import state
 from ibstatus.project import agent_meta, paths
 from tests.conftest import Done, git
 from tests.gitwork import commit
@@ -113,7 +113,7 @@ def test_the_status_of_one_agent(
 ) -> None:
     monkeypatch.chdir(repo.root)
 
-    assert work.show_agent(repo, "w", False) == 0
+    assert state.show_agent(repo, "w", False) == 0
 
     shown = capsys.readouterr().out.splitlines()
     assert shown[:4] == ["Agent: w", "Branch: agent/w", f"Worktree: {worker}", "State: unknown"]
@@ -138,9 +138,9 @@ def test_the_status_of_an_agent_that_has_done_nothing(
     agent(repo, "w")
     monkeypatch.chdir(repo.root)
 
-    assert work.show_agent(repo, "w", False) == 0
+    assert state.show_agent(repo, "w", False) == 0
     assert "═══ No commits vs main ═══" in capsys.readouterr().out
-    assert work.show_agent(repo, "w", True) == 0
+    assert state.show_agent(repo, "w", True) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["commits"], told["uncommitted"], told["files"], told["summary"]) == ([], [], [], "")
 
@@ -153,7 +153,7 @@ def test_an_agent_without_a_worktree(
     (folder / "meta.json").write_text('{"id": "w", "worktree": false}')
     monkeypatch.chdir(repo.root)
 
-    assert work.show_agent(repo, "w", False) == 0
+    assert state.show_agent(repo, "w", False) == 0
     assert "There is no branch agent/w, so there are no commits to show.\n" in capsys.readouterr().out
     assert ib("diff", "w").code == 1
 

@@ -12,7 +12,7 @@ import pytest
 from ibstatus.claude import hook_state
 from ibstatus.mail import post
 from ibstatus.model import constants
-from ibstatus.project import events, names, paths, spool, tokens
+from ibstatus.project import events, logs, names, paths, tokens
 from ibstatus.state import hook_history
 from ibstatus.system import disk
 from tests.conftest import make_agent
@@ -311,7 +311,7 @@ def test_a_hook_knows_when_it_began(entered: paths.Place, worker: str) -> None:
 def test_after_a_crash_the_next_turn_is_noted(entered: paths.Place, worker: str) -> None:
     """Nobody told the standing of the crash: what it says is of the client that is gone."""
     hook_state.working(entered, worker, "s", time.time())
-    spool.note(entered, worker, time.time(), {"kind": "agent.stopped", "who": worker, "reason": "was killed"})
+    logs.note(entered, worker, time.time(), {"kind": "agent.stopped", "who": worker, "reason": "was killed"})
     hook_state.note(entered, worker, "s", "SessionStart", {"source": "resume"}, time.time())
     hook_state.working(entered, worker, "s", time.time())
 

@@ -22,7 +22,6 @@ PAYLOAD = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Read", "too
 MEGABYTE = json.dumps({"hook_event_name": "PreToolUse", "x": "y" * (1 << 20)}).encode()
 NOBODY = 65534
 ODD = ["plain", "with blank", "o'brien", '"$HOME`x`\\', "new\nline", "-rf *", "# ib", "é ü"]
-BROKEN = ("hooks", "store")  # the packages in which a test breaks a module
 NO_HOOK = "no-such-hook"
 
 pytestmark = pytest.mark.parametrize("shell", SHELLS)
@@ -69,17 +68,11 @@ def run(
 class Installed:
     """A copy of the package, to be broken, and a python to be replaced."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, source: Path, folder: Path) -> None:
         self.folder = folder
         self.package = folder / "ibstatus"
-        self.package.mkdir(parents=True)
-        for path in (PROJECT / "ibstatus").iterdir():
-            if path.name in BROKEN:
-                shutil.copytree(path, self.package / path.name, ignore=shutil.ignore_patterns("__pycache__"))
-            elif path.is_file():
-                shutil.copy2(path, self.package)
-            elif path.name != "__pycache__":
-                (self.package / path.name).symlink_to(path)
+        self.folder.mkdir(parents=True)
+        subprocess.run(["cp", "-R", str(source), str(self.package)], check=True)  # no link: a test writes into it
         self.python = folder / "python"
         self.python.symlink_to(sys.executable)
 
@@ -98,9 +91,17 @@ class Installed:
         return self.package / "hooks" / "stub.py"
 
 
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package without its bytecode."""
+    path = tmp_path_factory.mktemp("source") / "ibstatus"
+    shutil.copytree(PROJECT / "ibstatus", path, ignore=shutil.ignore_patterns("__pycache__"))
+    return path
+
+
 @pytest.fixture
-def installed(tmp_path: Path) -> Installed:
-    return Installed(tmp_path / "it's $HOME")
+def installed(source: Path, tmp_path: Path) -> Installed:
+    return Installed(source, tmp_path / "it's $HOME")
 
 
 def no_python(it: Installed) -> None:
@@ -357,10 +358,10 @@ def test_any_path_will_do(shell: str, tmp_path: Path, odd: str) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 @pytest.mark.parametrize("what", ["stub", "package", "python"])
-def test_what_may_not_be_read(shell: str, tmp_path: Path, what: str) -> None:
+def test_what_may_not_be_read(shell: str, source: Path, tmp_path: Path, what: str) -> None:
     for folder in (tmp_path, *tmp_path.parents[:3]):
         folder.chmod(folder.stat().st_mode | 0o055)
-    it = Installed(tmp_path / "x")
+    it = Installed(source, tmp_path / "x")
     {"stub": it.stub, "package": it.package, "python": it.python.parent}[what].chmod(0o600)
 
     assert run(shell, command_lines.quiet(it.program, "inject-status"), MEGABYTE, NOBODY) == Ended(0, "", "", True)

@@ -10,7 +10,7 @@ from tests.conftest import make_agent
 from tests.hooks.conftest import hasty, run_hook
 from tests.until import until
 
-LIMITED = [name for name, (fails, _) in entry.HOOKS.items() if fails in entry.LIMIT]
+LIMITED = [name for name, (fails, *_) in entry.HOOKS.items() if fails in entry.LIMIT]
 PAYLOAD = {"session_id": "s1", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ibstatus
-from ibstatus.mail import messages, post, queue, session_files, wake_claim, wake_state
+from ibstatus.mail import cleanup, messages, post, queue, wake_claim, wake_state
 from ibstatus.mail.rules import primary_text
 from ibstatus.project import paths
 from ibstatus.system import atomic, disk, locks
@@ -422,7 +422,7 @@ def test_what_killed_sessions_left_is_swept_and_living_ones_stay(session: Sessio
         wake_state.set_watched(session.place, name, time.time())
         os.utime(wake_state.path_of(session.place, name), (1, 1))
 
-    session_files.sweep(session.place, time.time())
+    cleanup.sweep(session.place, time.time())
 
     assert not Path(wake_state.path_of(session.place, "dead")).exists()
     assert Path(wake_state.path_of(session.place, "s1")).exists()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ibstatus.hooks import intercept_task, interception
+from ibstatus.hooks import intercept_task
 from ibstatus.project import paths
 from ibstatus.system import disk
 from tests.conftest import make_agent
@@ -89,11 +89,11 @@ def test_without_the_command_the_task_goes_on(entered: paths.Place, tool: str) -
 def test_the_command_line(entered: paths.Place) -> None:
     given = TASK["tool_input"]
 
-    assert interception.words("/f", "", given) == ["new-agent", "--prompt-file", "/f"]
-    assert interception.words("/f", "lead", {**given, "model": "opus"}) == [
+    assert intercept_task.words("/f", "", given) == ["new-agent", "--prompt-file", "/f"]
+    assert intercept_task.words("/f", "lead", {**given, "model": "opus"}) == [
         "new-agent", "--prompt-file", "/f", "--worker", "--manager", "lead", "--model", "opus",
     ]  # fmt: skip
-    assert "--model" not in interception.words("/f", "", {**given, "model": "--evil"})
+    assert "--model" not in intercept_task.words("/f", "", {**given, "model": "--evil"})
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_the_command_line(entered: paths.Place) -> None:
         ("Agent", {"prompt": "do it", "description": "sub"}, "do it"),
         ("Task", {"prompt": " ", "description": "sub"}, "sub"),
         ("Task", {"prompt": "do it", "subagent_type": "code-reviewer"}, "do it"),
-        *(("Task", {"prompt": "do it", "subagent_type": kind}, "") for kind in interception.LEFT_ALONE),
+        *(("Task", {"prompt": "do it", "subagent_type": kind}, "") for kind in intercept_task.LEFT_ALONE),
         ("Bash", {"prompt": "do it"}, ""),
         ("TaskCreate", {"prompt": "do it"}, ""),
         ("Agent", {}, ""),
@@ -112,7 +112,7 @@ def test_the_command_line(entered: paths.Place) -> None:
     ],
 )
 def test_which_task_is_taken(tool: str, given: object, prompt: str) -> None:
-    assert interception.prompt_of(tool, given) == prompt
+    assert intercept_task.prompt_of(tool, given) == prompt
 
 
 def test_where_it_is_silent(entered: paths.Place) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.guard import entering
+from ibstatus.guard import cd
 from ibstatus.project import paths
 from ibstatus.system import symlinks
 from ibstatus.testkit.fixtures import permissions as proof
@@ -74,4 +74,4 @@ def test_recorded_calls_pass(entered: paths.Place, path: Path) -> None:
 
 @given(st.text("cdpush ab/.~$(){};&|'\"\n-", max_size=40))
 def test_any_command_gets_an_answer(command: str) -> None:
-    assert isinstance(entering.refusal("cd " + command, "/w", "/home/ann", symlinks.Disk()), str)
+    assert isinstance(cd.refusal("cd " + command, "/w", "/home/ann", symlinks.Disk()), str)

@@ -18,7 +18,7 @@ from ibstatus.errors import quoted
 from ibstatus.hooks import entry
 from ibstatus.model import constants
 from ibstatus.project import home, identity, paths
-from ibstatus.setup import hooks, program
+from ibstatus.setup import hooks
 from tests.conftest import PROJECT, make_agent
 from tests.hooks.test_command_lines import MEGABYTE, PAYLOAD, SHELLS, Ended, run
 
@@ -58,7 +58,7 @@ def scripted(state: Path, text: str) -> None:
     python.write_text("#!/bin/sh\n" + text + "\n")
     python.chmod(0o755)
     stub.write_text("")
-    assert program.write((str(python), str(stub)))
+    assert hooks.write((str(python), str(stub)))
 
 
 class TestManifest:
@@ -213,7 +213,7 @@ class TestBoth:
 
     @pytest.fixture(autouse=True)
     def known(self, state: Path) -> None:
-        program.write((sys.executable, STUB))
+        hooks.write((sys.executable, STUB))
 
     def start(self, line: str, project: str) -> str:
         payload = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "s1", "cwd": project}
@@ -397,18 +397,18 @@ def test_a_bell_is_found_by_its_name(repo: paths.Place, hook: str) -> None:
 
 class TestProgram:
     def test_once_more_writes_nothing(self, state: Path) -> None:
-        assert program.write((sys.executable, STUB))
+        assert hooks.write((sys.executable, STUB))
         before = state.stat()
-        assert program.write((sys.executable, STUB))
+        assert hooks.write((sys.executable, STUB))
         assert state.stat().st_ino == before.st_ino
-        assert program.read() == (sys.executable, STUB)
+        assert hooks.read() == (sys.executable, STUB)
         assert state.stat().st_mode & 0o777 == 0o600
 
     @pytest.mark.parametrize("bad", [("python", STUB), (sys.executable, "/a\nb"), ("", "")])
     def test_what_cannot_be_written_down(self, state: Path, bad: tuple[str, str]) -> None:
-        assert not program.write(bad)
-        assert program.read() is None
+        assert not hooks.write(bad)
+        assert hooks.read() is None
 
     def test_a_folder_in_its_place_is_no_failure(self, state: Path) -> None:
         state.mkdir()
-        assert not program.write((sys.executable, STUB))
+        assert not hooks.write((sys.executable, STUB))

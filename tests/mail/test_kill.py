@@ -14,6 +14,7 @@ import pytest
 
 from ibstatus.errors import IbError
 from ibstatus.mail import (
+    cleanup,
     cursors,
     delivery,
     json_list,
@@ -24,7 +25,6 @@ from ibstatus.mail import (
     queue,
     send,
     session_reader,
-    trim,
 )
 from ibstatus.model import constants
 from ibstatus.project import home, identity, paths
@@ -235,7 +235,7 @@ class Trim(World):
 
     def act(self) -> None:
         with locks.Lock(self.place.lock("queue")):
-            assert trim.trim(self.place) > 0
+            assert cleanup.trim(self.place) > 0
 
     def check(self, done: bool) -> None:
         for reader, upto in self.READERS:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.mail import prefixes
+from ibstatus.mail import queue_lines
 from ibstatus.model import constants
 
 
@@ -39,12 +39,12 @@ from ibstatus.model import constants
     ],
 )
 def test_split(text: str, kind: str, content: str) -> None:
-    assert prefixes.split(text) == (kind, content)
+    assert queue_lines.split(text) == (kind, content)
 
 
 @given(text=st.text())
 def test_nothing_but_the_prefix_goes(text: str) -> None:
-    kind, content = prefixes.split(text)
+    kind, content = queue_lines.split(text)
     assert kind in constants.MESSAGE_TYPES
     if kind == "status":
         assert content == text

@@ -10,7 +10,7 @@ import pytest
 
 from ibstatus.mail import delivery, inbox, listener_reader, messages, post, questions, queue, session_reader
 from ibstatus.model import constants
-from ibstatus.project import events, home, paths, spool
+from ibstatus.project import events, home, logs, paths
 from ibstatus.system import locks
 from tests.children import Child
 
@@ -198,8 +198,8 @@ def test_locks_are_taken_in_their_order(repo: paths.Place, monkeypatch: pytest.M
 
     monkeypatch.setattr(locks.Lock, "__enter__", enter)
     monkeypatch.setattr(locks.Lock, "release", release)
-    monkeypatch.setattr(spool, "FOLD_ABOVE", 10)
-    monkeypatch.setattr(spool, "FOLD_STEP", 10)
+    monkeypatch.setattr(logs, "FOLD_ABOVE", 10)
+    monkeypatch.setattr(logs, "FOLD_STEP", 10)
     Path(place.agent_dir("a")).mkdir(parents=True)
     for number in range(3):
         sent = messages.send(place, "cli", "a", True, "question", "x", time.time()).item["id"]

@@ -6,7 +6,7 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ibstatus.mail import cursors, delivery, listener_reader, post, session_reader, trim
+from ibstatus.mail import cleanup, cursors, delivery, listener_reader, post, session_reader
 from ibstatus.project import paths
 from ibstatus.system import locks
 from tests.conftest import place_in
@@ -32,7 +32,7 @@ class RealDeliveries(model.Deliveries):
     def cut(self, line: int) -> None:
         if self.count:
             with locks.Lock(self.place.lock("queue")):
-                trim.trim(self.place)
+                cleanup.trim(self.place)
 
     def happen(self, session: str, event: str, prompt: str, crash: str) -> tuple[list[int], list[tuple[int, bool]]]:
         with session_reader.hear(self.place, session, event, prompt) as offer:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibstatus.mail import cursors, listener_reader, post, queue, trim
+from ibstatus.mail import cleanup, cursors, listener_reader, post, queue
 from ibstatus.project import paths
 from ibstatus.system import disk, locks
 from tests.conftest import place_in
@@ -32,7 +32,7 @@ def read(place: paths.Place, reader: str) -> list[str]:
 
 def trimmed(place: paths.Place) -> int:
     with locks.Lock(place.lock("queue")):
-        return trim.trim(place)
+        return cleanup.trim(place)
 
 
 def kept(place: paths.Place) -> list[str]:
@@ -103,7 +103,7 @@ def test_a_reader_of_yesterday_holds_nothing_back(place: paths.Place) -> None:
     listener_reader.Tap(place, "listen@old").close()
     read(place, "default")
     assert trimmed(place) == 0, "an unread line, and its reader was here today"
-    long_ago = time.time() - trim.FRESH - 60
+    long_ago = time.time() - cleanup.FRESH - 60
     os.utime(place.cursor("listen@old"), (long_ago, long_ago))
     assert trimmed(place) > 0
     assert read(place, "listen@old") == ["2"]
@@ -113,7 +113,7 @@ def test_only_old_readers_still_hold_what_nobody_read(place: paths.Place) -> Non
     for number in range(3):
         say(place, str(number))
     listener_reader.Tap(place, "listen@old").close()
-    long_ago = time.time() - trim.FRESH - 60
+    long_ago = time.time() - cleanup.FRESH - 60
     os.utime(place.cursor("listen@old"), (long_ago, long_ago))
     assert trimmed(place) == 0
     assert read(place, "listen@old") == ["0", "1", "2"]
@@ -165,7 +165,7 @@ def test_cursors_of_a_month_ago_go(place: paths.Place) -> None:
         say(place, str(number))
     for reader in ("listen@gone", "default", "listen@here"):
         read(place, reader)
-    long_ago = time.time() - trim.FORGOTTEN - 60
+    long_ago = time.time() - cleanup.FORGOTTEN - 60
     for reader in ("listen@gone", "default"):
         os.utime(place.cursor(reader), (long_ago, long_ago))
     assert trimmed(place) > 0

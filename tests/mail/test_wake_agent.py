@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.claude import clients, hook_state
+from ibstatus.claude import client, hook_state
 from ibstatus.mail import inbox, wake_agent
 from ibstatus.mail.rules import wake_line
 from ibstatus.project import agent_meta, events, paths
@@ -233,7 +233,7 @@ def test_what_a_person_types_meanwhile_is_theirs(repo: paths.Place, start: Start
     assert typing.paste("ib", agent.pane, line)
     agent.until(lambda: line in agent.screen.draft)
 
-    assert wake_agent.taken_back(wake_agent.Seat("ib", agent.pane, clients.DEFAULT), line) == "draft"
+    assert wake_agent.taken_back(wake_agent.Seat("ib", agent.pane, client.DEFAULT), line) == "draft"
 
     agent.until(lambda: agent.screen.draft == "mine")
     assert agent.prompts() == []

@@ -367,7 +367,7 @@ def test_a_branch_that_never_stands_still_is_given_up(repo: paths.Place, agent: 
 def test_a_commit_of_the_agent_while_it_is_stopped_is_not_lost(repo: paths.Place, agent: Agent, monkeypatch) -> None:
     worker = agent(repo, "w")
     commit(worker, "new.txt", "new\n")
-    monkeypatch.setattr("ibstatus.agents.stop.stop", lambda *args: commit(worker, "late.txt", "late\n"))
+    monkeypatch.setattr("ibstatus.agents.session.stop", lambda *args: commit(worker, "late.txt", "late\n"))
     before = tip(repo.root)
 
     with pytest.raises(IbError, match="has committed meanwhile"):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.agents import recover
-from ibstatus.merge import git_unwind, merge
+from ibstatus.merge import checkout_update, merge
 from ibstatus.project import agent_meta, agents, home, identity, operations, paths
 from tests.conftest import git, make_repo, run_ib
 from tests.gitwork import commit, subjects, tip
@@ -208,7 +208,7 @@ def test_what_a_sparse_checkout_leaves_out_stays_out(repo: paths.Place, agent: A
     before, after = tip(repo.root), tip(worker)
     (Path(repo.root) / "in/one.txt").write_text("two\n")  # as far as a git got that was killed
 
-    assert git_unwind.put_back(repo.root, "refs/heads/main", before, after) == ""
+    assert checkout_update.put_back(repo.root, "refs/heads/main", before, after) == ""
 
     assert (Path(repo.root) / "in/one.txt").read_text() == "one\n"
     assert not (Path(repo.root) / "out").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.agents import recover, stop
+from ibstatus.agents import recover, session
 from ibstatus.agents.undo import undo
 from ibstatus.errors import IbError
 from ibstatus.merge import checkout_update, merge, move_branch
@@ -44,7 +44,7 @@ def test_a_lock_in_the_way_ends_nobodys_session(
 ) -> None:
     commit(agent(repo, "w"), "a.txt", "hi\n")
     monkeypatch.setattr(checkout_update, "PATIENCE", 0.0)
-    monkeypatch.setattr(stop, "stop", lambda *args: pytest.fail("it was ended"))
+    monkeypatch.setattr(session, "stop", lambda *args: pytest.fail("it was ended"))
     lock = Path(repo.common, "index.lock")
     lock.touch()
 

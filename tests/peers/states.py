@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 
 from ibstatus.claude.screens import prompt
-from ibstatus.project import agent_meta, fleet, paths
+from ibstatus.project import agent_meta, paths
 from ibstatus.system.process import user_processes
 from ibstatus.system.tmux import server as driver
 from tests.peers.messages_api import Handler, Json, MessagesApi, Turn
@@ -79,7 +79,7 @@ class Watched:
         hooks["PermissionRequest"] = hooks["Stop"]
         own = path.with_name("asking.json")
         own.write_text(json.dumps({"hooks": hooks}))
-        session = fleet.session_of(self.place, fleet.Record(name, {}))
+        session = agent_meta.session_of(self.place, agent_meta.Record(name, {}))
         agent_meta.change(self.place, name, tmux_session=session, tmux_socket="ib")
         argv = ["env", "CLAUDECODE=", program, "--settings", str(own), "--permission-mode", "plan"]
         driver.start("ib", session, str(worktree), argv, name)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ibstatus.claude import clients
+from ibstatus.claude import client
 from ibstatus.mail import type_command, wake_agent
 from ibstatus.mail.rules import wake_line
 from ibstatus.system.tmux import server
@@ -29,7 +29,7 @@ def seated(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Tui], wake_age
         os.symlink(f"{session.folder}/{session.servers}", f"{folder}/tmux-{os.getuid()}/peer")
         panes = server.panes("peer")
         assert panes
-        return wake_agent.Seat("peer", next(iter(panes.values())), clients.DEFAULT)
+        return wake_agent.Seat("peer", next(iter(panes.values())), client.DEFAULT)
 
     yield seat
     shutil.rmtree(folder, ignore_errors=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.claude import clients
+from ibstatus.claude import client
 from ibstatus.project import agent_meta, paths
 from tests.conftest import Done, git, run_ib
 from tests.peers.client import Client, environment
@@ -81,7 +81,7 @@ def screens(repo, tmux) -> str:
 def takes_text(tmux, agent: str) -> bool:
     """Its turn may be over while its client still draws it, until all that is told of that has answered."""
     name = next(name for name in tmux("list-sessions", "-F", "#{session_name}").split() if name.endswith("-" + agent))
-    return clients.DEFAULT.read(tmux("capture-pane", "-p", "-e", "-t", f"={name}:")).kind == "prompt"
+    return client.DEFAULT.read(tmux("capture-pane", "-p", "-e", "-t", f"={name}:")).kind == "prompt"
 
 
 def until_shown(holds: Callable[[], object], repo, tmux, seconds: float = 40) -> None:

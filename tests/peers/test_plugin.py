@@ -13,7 +13,7 @@ import pytest
 from ibstatus.claude.hooks import events, settings_file
 from ibstatus.mail import send
 from ibstatus.project import home, identity, paths
-from ibstatus.setup import hook_status, hooks, program
+from ibstatus.setup import hook_status, hooks
 from tests.conftest import PROJECT
 from tests.peers.client import Client, environment
 from tests.peers.messages_api import MessagesApi, Turn, texts
@@ -115,7 +115,7 @@ def test_the_settings_alone(claude: Client, api: MessagesApi, place: paths.Place
 def test_a_plugin_that_finds_no_ib_tells_the_user_and_nobody_else(
     claude: Client, api: MessagesApi, place: paths.Place, plugin: Path
 ) -> None:
-    Path(program.path()).unlink()
+    Path(hooks.path()).unlink()
     api.turns[:] = [Turn("Bash", {"command": "echo works", "description": "x"}), Turn()]
 
     ran = claude.run(Path(place.root), "Go.", "--plugin-dir", str(plugin), mode="bypassPermissions")
@@ -168,7 +168,7 @@ def test_all_of_it_gone_in_a_live_session(
     assert ROLE in told(api)
 
     shutil.rmtree(package.parent)
-    Path(program.path()).unlink()
+    Path(hooks.path()).unlink()
     shutil.rmtree(plugin if way == "the plugin as well" else plugin / "hooks")
 
     api.turns[:] = [Turn("Bash", {"command": "echo works", "description": "x"}), Turn(words="It is the end.")]

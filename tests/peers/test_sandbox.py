@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.claude.hooks import agent_settings
-from ibstatus.project import fleet, home
+from ibstatus.project import agent_meta, home
 from tests.conftest import git
 from tests.peers.client import Client
 from tests.peers.messages_api import MessagesApi
@@ -44,7 +44,7 @@ def run(repo, agent, api: MessagesApi, claude: Client) -> Callable[..., str]:
         (worktree.parent / name).write_text("{}")
 
     def one(command: str, shipped: bool, **more: object) -> str:
-        others = tuple(fleet.names_of(repo))
+        others = tuple(agent_meta.names_of(repo))
         me = agent_settings.Agent("worker-1", "worker", repo.root, repo.common, home=str(claude.home), others=others)
         sandbox = {**ON, **(agent_settings.sandbox(me, {}, PROGRAM, "") if shipped else {})}
         api.turns[:] = [bash(command, **more)]

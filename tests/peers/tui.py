@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ibstatus.claude import transcript
 from ibstatus.claude.screens.dialogs import Dialog
-from ibstatus.claude.screens.key_pace import Pace
+from ibstatus.claude.screens.prompt import Pace
 from tests.peers.client import Client, environment
 from tests.until import until
 

@@ -19,7 +19,6 @@ from ibstatus.project import config, identity, paths, settings
 from ibstatus.project.rules import settings_text
 from ibstatus.project.settings import PROJECT, USER
 from ibstatus.setup import config as ops
-from ibstatus.setup import load_config as proof
 from ibstatus.system.text import json_edit
 from tests import forked
 from tests.conftest import PROJECT as HERE
@@ -53,12 +52,12 @@ def put(place: paths.Place, name: str, text: str, *, user: bool = False) -> Any:
 class TestProof:
     @pytest.mark.parametrize("path", sorted(FIXTURES.glob("loads-*.json")), ids=lambda path: path.stem)
     def test_a_file_that_loads(self, path: Path) -> None:
-        assert proof.load_config(str(path)) == path.with_suffix(".expected").read_text()
+        assert ops.load_config(str(path)) == path.with_suffix(".expected").read_text()
 
     @pytest.mark.parametrize("path", sorted(FIXTURES.glob("fails-*.json")), ids=lambda path: path.stem)
     def test_a_file_that_fails_says_where(self, path: Path) -> None:
         with pytest.raises(IbError, match="is not valid JSON") as error:
-            proof.load_config(str(path))
+            ops.load_config(str(path))
 
         assert error.value.cause.partition(": ")[0] == path.with_suffix(".expected").read_text().rstrip("\n")
 
@@ -72,13 +71,13 @@ class TestProof:
             pytest.skip("the older tool's fixtures do not lie beside the project")
 
         for path in pairs:
-            assert proof.load_config(str(path)) == path.with_suffix(".expected").read_text().rstrip("\n") + "\n", (
+            assert ops.load_config(str(path)) == path.with_suffix(".expected").read_text().rstrip("\n") + "\n", (
                 path.name
             )
 
     def test_a_missing_file(self, tmp_path: Path) -> None:
         with pytest.raises(IbError, match="There is no file"):
-            proof.load_config(str(tmp_path / "none"))
+            ops.load_config(str(tmp_path / "none"))
 
 
 class TestReading:

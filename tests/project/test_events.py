@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.project import events, home, paths, spool
+from ibstatus.project import events, home, logs, paths
 from tests import forked
 from tests.conftest import PROJECT, Done
 from tests.faults import Faults
@@ -23,7 +23,7 @@ def noted(repo: paths.Place) -> list[str]:
     home.enter(repo)
     ids = [f"n-{number}" for number in range(12)]
     for number, item in enumerate(ids):
-        spool.note(
+        logs.note(
             repo, ("cli", "a", "s1")[number % 3], NOW + number, {"kind": "message.queued", "who": "a", "id": item}
         )
     return ids
@@ -48,7 +48,7 @@ def test_a_fold_that_fails_anywhere_is_completed_by_the_next(
 ) -> None:
     at = 1
     while True:
-        spool.note(repo, "cli", NOW + 100 + at, {"kind": "message.rung", "who": "a", "id": f"late-{at}"})
+        logs.note(repo, "cli", NOW + 100 + at, {"kind": "message.rung", "who": "a", "id": f"late-{at}"})
         faults.arm(at, error)
         try:
             events.fold(repo)
@@ -71,7 +71,7 @@ def test_a_fold_that_is_killed_anywhere_is_completed_by_the_next(repo: paths.Pla
     sweep, late = Sweep(every=8), []
     for at in sweep:
         late.append(f"late-{at}")
-        spool.note(repo, "cli", NOW + 100 + at, {"kind": "message.rung", "who": "a", "id": f"late-{at}"})
+        logs.note(repo, "cli", NOW + 100 + at, {"kind": "message.rung", "who": "a", "id": f"late-{at}"})
         ended = forked.run(["events"], repo.root, dict(os.environ), None, forked.KILL, at)[0]
         events.fold(repo)
         assert told(repo) == noted + late
@@ -97,7 +97,7 @@ def test_the_history_is_rotated_and_read_across(repo: paths.Place, monkeypatch: 
     home.enter(repo)
     monkeypatch.setattr(events, "ROTATE_ABOVE", 500)
     for number in range(60):
-        spool.note(repo, "cli", NOW + number, {"kind": "message.queued", "who": "a", "id": f"n-{number}"})
+        logs.note(repo, "cli", NOW + number, {"kind": "message.queued", "who": "a", "id": f"n-{number}"})
         events.fold(repo)
 
     seqs = [entry["seq"] for entry in events.read(repo)]
@@ -108,10 +108,10 @@ def test_the_history_is_rotated_and_read_across(repo: paths.Place, monkeypatch: 
 
 def test_a_spool_that_grows_is_folded_by_its_writer(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     home.enter(repo)
-    monkeypatch.setattr(spool, "FOLD_ABOVE", 3000)
-    monkeypatch.setattr(spool, "FOLD_STEP", 500)
+    monkeypatch.setattr(logs, "FOLD_ABOVE", 3000)
+    monkeypatch.setattr(logs, "FOLD_STEP", 500)
     for number in range(60):
-        spool.note(repo, "cli", NOW + number, {"kind": "message.queued", "who": "a", "id": f"n-{number}"})
+        logs.note(repo, "cli", NOW + number, {"kind": "message.queued", "who": "a", "id": f"n-{number}"})
 
     assert Path(repo.spool, "cli.jsonl").stat().st_size < 4000
     events.fold(repo)
@@ -132,7 +132,7 @@ def test_a_note_that_cannot_be_kept_stops_nothing(repo: paths.Place, ib: Callabl
 def test_what_one_writer_noted_keeps_its_order_when_the_clock_was_set_back(repo: paths.Place) -> None:
     home.enter(repo)
     for n, at in enumerate((1_800_000_000.0, 1_799_999_000.0, 1_799_999_001.0)):
-        spool.note(repo, "a", at, {"kind": "agent.state", "who": "a", "state": "running", "n": n})
+        logs.note(repo, "a", at, {"kind": "agent.state", "who": "a", "state": "running", "n": n})
     events.fold(repo)
 
     assert [entry["n"] for entry in events.read(repo)] == [0, 1, 2]

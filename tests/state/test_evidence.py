@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibstatus.claude.screens.states import Shown
-from ibstatus.state.rules import compactions, confidence, evidence, fleet
+from ibstatus.state.rules import compactions, evidence, fleet, why_text
 from ibstatus.state.rules.evidence import Evidence
 from ibstatus.state.rules.known import Known, Sight, Told
 
@@ -279,7 +279,7 @@ def test_a_time_of_the_future_is_as_good_as_now(pieces: list[Evidence], ahead: f
 
 def test_how_far_each_is_trusted() -> None:
     def trusted(source: str, state: str, ago: float, **more: Any) -> str:
-        return confidence.of(Evidence(source, state, at=NOW - ago, seen=more.pop("seen", NOW), **more), NOW)
+        return why_text.of(Evidence(source, state, at=NOW - ago, seen=more.pop("seen", NOW), **more), NOW)
 
     assert trusted("hooks", "", 1) == ""
     assert trusted("session", "stopped", 1) == trusted("process", "waiting", 1) == "sure"

@@ -12,7 +12,7 @@ import pytest
 
 from ibstatus.claude import sessions
 from ibstatus.model.fleet import Agent
-from ibstatus.project import fleet as files
+from ibstatus.project import agent_meta as files
 from ibstatus.project import paths
 from ibstatus.state import fleet, hook_history, look
 from ibstatus.state.rules import fleet as rule

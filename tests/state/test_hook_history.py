@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from ibstatus.project import events, home, paths, spool
+from ibstatus.project import events, home, logs, paths
 from ibstatus.state import hook_history
 from ibstatus.state.rules.known import Told
 
@@ -12,7 +12,7 @@ NOW = 1_800_000_000.0
 
 
 def say(place: paths.Place, who: str, state: str, reason: str = "", at: float = NOW, **more: object) -> None:
-    spool.note(place, who, at, {"kind": "agent.state", "who": who, "state": state, "reason": reason, **more})
+    logs.note(place, who, at, {"kind": "agent.state", "who": who, "state": state, "reason": reason, **more})
 
 
 def test_the_last_word_of_everybody(repo: paths.Place) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.claude.screens.states import Shown
-from ibstatus.project.fleet import Record
+from ibstatus.project.agent_meta import Record
 from ibstatus.state import transcript_check
 from ibstatus.state.rules.known import Sight, Told
 

@@ -14,7 +14,7 @@ from ibstatus.setup import init
 from ibstatus.supervisor import loop, notices
 from ibstatus.supervisor.log import Log
 from ibstatus.system import locks
-from ibstatus.system.git import git_count
+from ibstatus.system.git import diff
 from ibstatus.system.text import markers
 from tests.conftest import git
 from tests.node_schema import check_node
@@ -67,7 +67,7 @@ def node_of(place: paths.Place) -> dict[str, object] | None:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, commits are counted."""
-    monkeypatch.setattr(git_count, "PATIENCE", LONG)
+    monkeypatch.setattr(diff, "PATIENCE", LONG)
     monkeypatch.setattr(notices, "COUNTING", LONG)
 
 

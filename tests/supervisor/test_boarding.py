@@ -13,7 +13,7 @@ from bench import start
 from ibstatus.agents.rules import resume_plan
 from ibstatus.board import holdings
 from ibstatus.board.port import Board
-from ibstatus.merge.rules import board_duties
+from ibstatus.merge.rules import queue
 from ibstatus.model.board import Fence
 from ibstatus.model.fleet import Agent
 from ibstatus.project import agent_meta, home, paths, supervisor_process
@@ -95,7 +95,7 @@ def test_a_living_or_paused_agent_keeps_its_task(repo: paths.Place, board: Board
     taken(repo, board)
     for one in (agent("running"), agent("waiting", "permission"), agent("stopped", resume_plan.PAUSED)):
         run_out(board)
-        watched.look(one, after=board_duties.BEAT)
+        watched.look(one, after=queue.BEAT)
         assert status(board, "it") == "claimed", one
         assert board.sweep() == []
 
@@ -150,12 +150,12 @@ def test_a_board_that_is_gone_is_tried_again(repo: paths.Place, board: Board, wa
     again = watched.look(agent("complete", said=SAID))
     assert again is not None
     assert watched.said().count("finish it: ") == 1
-    watched.look(agent("complete", said=SAID), after=board_duties.AGAIN)
+    watched.look(agent("complete", said=SAID), after=queue.AGAIN)
     assert watched.said().count("finish it: ") == 1, "the same complaint once"
     shutil.rmtree(repo.board)
     os.rename(repo.board + ".away", repo.board)
 
-    watched.look(agent("complete", said=SAID), after=board_duties.AGAIN)
+    watched.look(agent("complete", said=SAID), after=queue.AGAIN)
 
     back = opened(repo)
     assert (status(back, "it"), len(back.entries())) == ("done", 1)
@@ -171,7 +171,7 @@ def test_a_task_that_is_not_on_the_board_keeps_no_other_from_being_kept(
     taken(repo, board)
     run_out(board)
 
-    watched.look(Agent("a", "running", "1m", "task", created=1.0), agent("running"), after=board_duties.BEAT)
+    watched.look(Agent("a", "running", "1m", "task", created=1.0), agent("running"), after=queue.BEAT)
 
     assert known(board, "it").lease_until > timestamps.utc(time.time() + holdings.LEASE / 2)
     assert watched.said() == ""
@@ -258,7 +258,7 @@ def test_an_agent_whose_task_was_taken_back_is_told_once(repo: paths.Place, boar
     board.take_back("it", "somebody else shall do it")
 
     for _ in range(3):
-        watched.look(agent("running"), after=board_duties.BEAT)
+        watched.look(agent("running"), after=queue.BEAT)
 
     [letter] = letters(repo)
     assert letter.startswith("[ib] The task it is not yours any more: it is ready. Stop working on it")
@@ -271,6 +271,6 @@ def test_an_agent_that_ended_its_task_itself_is_told_nothing(repo: paths.Place, 
     assert fence is not None
     board.done([fence], "by hand")
 
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
 
     assert letters(repo) == []

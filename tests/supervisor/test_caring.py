@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.claude import attention
+from ibstatus.claude import sessions
 from ibstatus.mail import inbox, wake_agent
 from ibstatus.model.clock import Clock
 from ibstatus.model.fleet import Agent
 from ibstatus.project import paths
 from ibstatus.state import episode_file, fleet, hook_history
-from ibstatus.state.rules import nudges
+from ibstatus.state.rules import notices
 from ibstatus.supervisor import limits
 from ibstatus.supervisor.care import Caring
 from ibstatus.supervisor.log import Log
@@ -84,12 +84,12 @@ def test_a_silent_agent_is_told_after_a_minute_and_once(repo: paths.Place, start
     assert letters(repo) == []
     turned.look(2)
 
-    assert letters(repo) == [nudges.LETTER]
+    assert letters(repo) == [notices.LETTER]
     living.idle()
     assert living.hears("[sent by ib]: [ib] You ended your turn") == 1
     turned.until(lambda agent: agent.said.startswith("for you"))
     turned.look(4000)
-    assert letters(repo) == [nudges.LETTER]
+    assert letters(repo) == [notices.LETTER]
     assert "for you" in told(repo)[-1]
 
 
@@ -112,7 +112,7 @@ def test_who_is_told_something_at_that_moment_is_not_nudged(repo: paths.Place, s
     turned.caring.look([seen], Clock(turned.now + 130, turned.now + 130, time.time()))
     turned.caring.errands.wait()
     turned.caring.look([seen], Clock(turned.now + 131, turned.now + 131, time.time()))
-    assert letters(repo) == ["mail", nudges.LETTER]
+    assert letters(repo) == ["mail", notices.LETTER]
 
 
 def test_a_nudge_that_was_held_up_is_of_the_silence_that_it_was_due_in(
@@ -142,7 +142,7 @@ def test_a_nudge_that_was_held_up_is_of_the_silence_that_it_was_due_in(
     turned.caring.look(seen, Clock(turned.now + 124, turned.now + 124, time.time()))
     turned.caring.errands.wait()
     turned.caring.look(seen, Clock(turned.now + 125, turned.now + 125, time.time()))
-    assert letters(repo) == ["mail", nudges.LETTER]
+    assert letters(repo) == ["mail", notices.LETTER]
 
 
 def test_a_full_context_is_compacted_once(repo: paths.Place, start: Callable[[str], Living]) -> None:
@@ -270,7 +270,7 @@ def test_nobody_is_typed_to_while_a_person_types(
         living.idle()
         inbox.put(repo, "cli", "w1", "lead", True, "mail", time.time())
         with meanwhile(lambda: os.write(master, b"\x7f"), 0.1):  # a key that changes nothing
-            living.until(lambda: attention.is_typing("ib", living.pane))
+            living.until(lambda: sessions.is_typing("ib", living.pane))
             assert wake_agent.rouse(repo, "w1").state == "draft"
         assert living.prompts() == []
         until(lambda: wake_agent.rouse(repo, "w1").state == "delivered")

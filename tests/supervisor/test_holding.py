@@ -13,7 +13,7 @@ from ibstatus.agents.rules import resume_plan
 from ibstatus.board import agent_tasks as boarders
 from ibstatus.board import holdings
 from ibstatus.board.port import Board
-from ibstatus.merge.rules import board_duties
+from ibstatus.merge.rules import queue
 from ibstatus.project import agent_meta, paths
 from ibstatus.system import timestamps
 from tests.board.doing import RUN_OUT, add, claim_it, known, status
@@ -61,7 +61,7 @@ def test_it_is_kept_while_its_agent_lives_or_is_paused(repo, board: Board, watch
     assert says("claim").out == "it\n"
     for one in (agent("running"), agent("waiting", "permission"), agent("stopped", resume_plan.PAUSED)):
         run_out(board)
-        watched.look(one, after=board_duties.BEAT)
+        watched.look(one, after=queue.BEAT)
         assert known(board, "it").lease_until > timestamps.utc(time.time() + holdings.LEASE / 2), one
     assert letters(repo) == []
 
@@ -80,7 +80,7 @@ def test_of_one_that_is_over_the_lease_runs_out(repo, board: Board, watched: Wat
 def test_a_longer_lease_stays_as_long(repo, board: Board, watched: Watched, says: Ib) -> None:
     assert says("claim", "--lease", "7200").code == 0
     run_out(board)
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
 
     assert known(board, "it").lease_until > timestamps.utc(time.time() + 7000)
 
@@ -88,7 +88,7 @@ def test_a_longer_lease_stays_as_long(repo, board: Board, watched: Watched, says
 def test_a_shorter_one_is_the_agents_own_to_extend(repo, board: Board, watched: Watched, says: Ib) -> None:
     assert says("claim", "--lease", "60").code == 0
     before = known(board, "it").lease_until
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
 
     assert (held(repo), known(board, "it").lease_until) == ([("it", 1)], before)
 
@@ -96,12 +96,12 @@ def test_a_shorter_one_is_the_agents_own_to_extend(repo, board: Board, watched: 
 def test_it_is_extended_by_what_the_last_beat_said(repo, board: Board, watched: Watched, says: Ib) -> None:
     assert says("claim").code == 0
     assert says("beat", "it", "--lease", "7200").code == 0
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
     assert known(board, "it").lease_until > timestamps.utc(time.time() + 7000)
 
     assert says("beat", "it", "--lease", "30").code == 0
     before = known(board, "it").lease_until
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
     assert known(board, "it").lease_until == before
 
 
@@ -112,7 +112,7 @@ def test_what_it_has_ended_itself_is_forgotten(repo, board: Board, watched: Watc
     watched.look(agent("running"))
     assert says(*words).code == 0
 
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
 
     assert (held(repo), letters(repo)) == ([], [])
 
@@ -125,7 +125,7 @@ def test_done_and_on_keeps_the_next_one(repo, board: Board, watched: Watched, sa
     assert held(repo) == [("next", 1)]
 
     run_out(board, "next")
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
 
     assert known(board, "next").lease_until > timestamps.utc(time.time() + holdings.LEASE / 2)
 
@@ -139,14 +139,14 @@ def test_one_that_was_taken_away_is_told_once(repo, board: Board, watched: Watch
     assert (refused.code, held(repo)) == (1, [("it", 1)])
     record = agent_meta.read(repo, "w")["claims"]
     for _ in range(3):
-        watched.look(agent("running"), after=board_duties.BEAT)
+        watched.look(agent("running"), after=queue.BEAT)
 
     told = ["[ib] The task it is not yours any more: it is claimed by other. Stop working on it."]
     assert (letters(repo), held(repo)) == (told, [])
 
     agent_meta.change(repo, "w", claims=record)  # a supervisor that was killed right after the letter
     watched.begin()
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
     assert (letters(repo), held(repo)) == (told, [])
 
 
@@ -165,7 +165,7 @@ def test_taken_once_more_for_a_short_time_the_older_claim_is_forgotten(
     assert says("claim").code == 0
     board.take_back("it", "")
     assert says("claim", "--lease", "60").code == 0
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
 
     assert (held(repo), letters(repo)) == ([("it", 2)], [])
     assert says("done", "it").code == 0
@@ -185,7 +185,7 @@ def test_a_claim_that_comes_while_the_one_before_is_found_lost_is_kept(
         return answer
 
     monkeypatch.setattr(watched.boarding, "lost", slow)
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
 
     assert (held(repo), letters(repo)) == ([("it", 2)], [])
 
@@ -201,7 +201,7 @@ def test_one_that_is_given_back_while_it_is_looked_at_is_not_told_of(
         return lost(*found)
 
     monkeypatch.setattr(watched.boarding, "lost", slow)
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
 
     assert (held(repo), letters(repo)) == ([], [])
 
@@ -213,16 +213,16 @@ def test_the_task_it_was_spawned_for_taken_once_more_is_kept(repo, board: Board,
     board.take_back("it", "")
     assert says("claim").code == 0
 
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
     run_out(board)
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
     assert letters(repo) == []
     assert known(board, "it").lease_until > timestamps.utc(time.time() + holdings.LEASE / 2)
 
     board.take_back("it", "")
     assert says("claim").code == 0
     watched.look(agent("complete", said=SAID))
-    watched.look(agent("complete", said=SAID), after=board_duties.AGAIN)
+    watched.look(agent("complete", said=SAID), after=queue.AGAIN)
     assert (known(board, "it").status, known(board, "it").attempt) == ("done", 3)
 
 
@@ -232,7 +232,7 @@ def test_one_of_the_same_name_elsewhere_is_another(repo, board: Board, watched: 
     board.take_back("it", "")
     board.done([claim_it(board, "it", "w")])
 
-    watched.look(agent("running"), after=board_duties.BEAT)
+    watched.look(agent("running"), after=queue.BEAT)
 
     assert letters(repo) == ["[ib] The task it is not yours any more: it is done. Stop working on it."]
 
@@ -244,10 +244,10 @@ def test_while_a_paused_agent_holds_one_the_supervisor_is_needed(
     watched.look(paused)
     assert not watched.boarding.keeps
     assert says("claim").code == 0
-    watched.look(paused, after=board_duties.BEAT)
+    watched.look(paused, after=queue.BEAT)
     assert watched.boarding.keeps
     assert says("done", "it").code == 0
-    watched.look(paused, after=board_duties.BEAT)
+    watched.look(paused, after=queue.BEAT)
     assert not watched.boarding.keeps
 
 
@@ -313,7 +313,7 @@ def test_one_of_another_board_is_left_alone(
     before = known(board, "it").lease_until
     monkeypatch.setenv("IB_BOARD_DSN", "postgresql://u:hunter2@127.0.0.1:1/x")
     for _ in range(3):
-        watched.look(agent("running"), after=board_duties.BEAT)
+        watched.look(agent("running"), after=queue.BEAT)
 
     assert watched.said().count("is on another board") == 1
     assert "hunter2" not in watched.said()

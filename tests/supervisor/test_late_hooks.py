@@ -7,7 +7,7 @@ import pytest
 
 from ibstatus.claude import hook_state
 from ibstatus.mail import queue, queue_lines
-from ibstatus.project import agent_meta, paths, spool
+from ibstatus.project import agent_meta, logs, paths
 from tests.supervisor.conftest import Machine, fleet_member
 
 
@@ -17,7 +17,7 @@ def ended(place: paths.Place, now: float, left: int) -> None:
     event = {"kind": "agent.stopped", "who": "c1", "reason": "ended with exit code 3"}
     if left:
         event = {"kind": "agent.state", "who": "c1", "state": "waiting", "reason": "uncommitted"}
-    spool.note(place, "c1", now, event)
+    logs.note(place, "c1", now, event)
 
 
 def told(place: paths.Place) -> list[str]:

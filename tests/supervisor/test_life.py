@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from bench import start
-from ibstatus.project import paths, spool, supervisor_process
+from ibstatus.project import logs, paths, supervisor_process
 from ibstatus.system import locks
 from tests.conftest import Done, git, make_repo
 from tests.supervisor.conftest import fleet_member, node_of
@@ -252,5 +252,5 @@ def test_after_git_clean_it_hears_at_once(ib: Callable[..., Done], repo: paths.P
 
     fleet_member(repo, "lead", 1_700_000_000)
     until(lambda: snapshot(repo).get("agents"))  # it looks by itself once in an hour
-    spool.note(repo, "lead", time.time(), {"kind": "agent.stopped", "who": "lead", "reason": "paused"})
+    logs.note(repo, "lead", time.time(), {"kind": "agent.stopped", "who": "lead", "reason": "paused"})
     until(lambda: [one["state"] for one in snapshot(repo)["agents"]] == ["stopped"])

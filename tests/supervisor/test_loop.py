@@ -15,7 +15,7 @@ from ibstatus.mail import messages, questions
 from ibstatus.model.clock import Clock
 from ibstatus.node import node
 from ibstatus.node.node import path_of
-from ibstatus.project import paths, presence, spool
+from ibstatus.project import logs, paths, presence
 from ibstatus.setup import init
 from ibstatus.state import snapshot_fresh as proof
 from ibstatus.supervisor import loop, schedule
@@ -54,7 +54,7 @@ def test_who_goes_without_a_word_is_looked_after_at_once(
     fleet_member(repo, "lead", machine.clock().wall - 400)
     machine.run(8)
     tidied = list[float]()
-    monkeypatch.setattr(loop.acting, "tidy", lambda *given: tidied.append(machine.mono) or [])
+    monkeypatch.setattr(loop.tidy, "tidy", lambda *given: tidied.append(machine.mono) or [])
     machine.run(5, every=0.2)
     before = len(tidied)
 
@@ -95,8 +95,8 @@ def test_a_question_stands_in_the_node_after_one_look(machine: Machine, repo: pa
 def test_what_hooks_noted_is_the_state(machine: Machine, repo: paths.Place) -> None:
     fleet_member(repo, "lead", machine.clock().wall - 400)
     machine.run(2)
-    spool.note(repo, "lead", machine.clock().wall, {"kind": "agent.stopped", "who": "lead"})
-    spool.note(repo, "lead", machine.clock().wall + 1, {"kind": "agent.state", "who": "ghost", "state": "running"})
+    logs.note(repo, "lead", machine.clock().wall, {"kind": "agent.stopped", "who": "lead"})
+    logs.note(repo, "lead", machine.clock().wall + 1, {"kind": "agent.state", "who": "ghost", "state": "running"})
     machine.run(2)
 
     assert [agent["state"] for agent in published(repo)["agents"]] == ["stopped"]
@@ -508,7 +508,7 @@ def test_after_news_the_snapshot_is_soon_one_that_can_be_relied_on(
     look, event = machine.supervisor.publisher.look, {"kind": "agent.state", "who": "a", "state": "running"}
 
     def right_after(past: schedule.Past, now: Clock) -> object:
-        spool.note(repo, "a", machine.clock().wall, {**event, "reason": ""})
+        logs.note(repo, "a", machine.clock().wall, {**event, "reason": ""})
         return look(past, now)
 
     with monkeypatch.context() as patch:

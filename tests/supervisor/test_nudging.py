@@ -14,7 +14,7 @@ from ibstatus.mail import inbox
 from ibstatus.model.clock import Clock
 from ibstatus.model.fleet import Agent
 from ibstatus.project import home, operations, paths
-from ibstatus.state.rules import nudges
+from ibstatus.state.rules import notices
 from ibstatus.supervisor.care import Caring
 from ibstatus.supervisor.log import Log
 from tests.conftest import make_agent
@@ -58,7 +58,7 @@ class Days:
     def read(self) -> None:
         if self.path.exists():
             lines = self.path.read_text().splitlines()
-            assert {json.loads(line)["msg"] for line in lines} <= {nudges.LETTER}
+            assert {json.loads(line)["msg"] for line in lines} <= {notices.LETTER}
             self.letters += len(lines)
             self.path.unlink()
 
@@ -160,5 +160,5 @@ def test_a_compaction_ends_no_silence(repo: paths.Place, start: Callable[[str], 
     turned.look(31)
 
     letters = Path(inbox.path_of(repo, "w1")).read_text().splitlines()
-    assert [json.loads(line)["msg"] for line in letters] == [nudges.LETTER]
+    assert [json.loads(line)["msg"] for line in letters] == [notices.LETTER]
     assert len([text for text in told(repo) if "well" in text]) == 1

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from ibstatus.claude import clients
+from ibstatus.claude import client
 from ibstatus.claude.screens.rules_file import Rules
 from ibstatus.claude.screens.states import Shown
 from ibstatus.model.clock import Clock
@@ -121,7 +121,7 @@ def screens(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise ValueError("garbage")
             return Shown("running") if "busy" in text else Shown("waiting", "input", "prompt", idle=True)
 
-    monkeypatch.setitem(clients.KINDS, "other", Other())  # type: ignore[arg-type]
+    monkeypatch.setitem(client.KINDS, "other", Other())  # type: ignore[arg-type]
 
 
 def other(scan: Scan) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.project import home, paths, spool
+from ibstatus.project import home, logs, paths
 from ibstatus.supervisor.watch_files import Watching
 from tests.patience import LONG
 
@@ -35,7 +35,7 @@ def test_a_home_that_is_cleaned_away_and_made_again(repo: paths.Place, watching:
     watching.follow()
 
     quiet(watching)
-    spool.note(repo, "w", 1.0, {"kind": "agent.state", "who": "w", "state": "running"})
+    logs.note(repo, "w", 1.0, {"kind": "agent.state", "who": "w", "state": "running"})
     assert watching.wait(LONG)
 
 

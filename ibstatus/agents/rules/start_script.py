@@ -1,4 +1,7 @@
-"""agents/<id>/start.sh: what runs in an agent's terminal. Every word of it is quoted; nothing is spliced in."""
+"""agents/<id>/start.sh: what runs in an agent's terminal. Every word of it is quoted; nothing is spliced in.
+
+prompt.txt: what a new agent is told first. Who it is and where it may work it hears when its session starts.
+"""
 
 from collections.abc import Sequence
 from shlex import join, quote
@@ -62,7 +65,7 @@ class Start(NamedTuple):
     bare: bool = False
 
 
-def text(start: Start) -> str:
+def script_text(start: Start) -> str:
     return SCRIPT.format(
         id=quote(start.id),
         folder=quote(start.folder),
@@ -78,3 +81,19 @@ def text(start: Start) -> str:
         fence=FENCE.format(folder=quote(start.folder)) if start.cwd != start.root else "",
         environment="".join(f"{name}={quote(value)}\nexport {name}\n" for name, value in start.environment),
     )
+
+
+MARKER = "<ittybitty>You are an IttyBitty {role} agent.</ittybitty>"
+TASK = "[USER TASK]"
+LONGEST = 100_000  # bytes: the prompt is one word of a command line, which may hold 128 KiB
+
+
+def prompt_text(role: str, custom: list[tuple[str, str]], task: str) -> str:
+    """`custom`: (name, text) of the project's own instructions, `all` first."""
+    parts = [MARKER.format(role=role)]
+    parts += [f"{heading(name)}\n{said}" for name, said in custom]
+    return "\n\n".join([*parts, f"{TASK}\n{task}"]) + "\n"
+
+
+def heading(name: str) -> str:
+    return "[CUSTOM INSTRUCTIONS]" if name == "all" else f"[CUSTOM {name.upper()} INSTRUCTIONS]"

@@ -2,18 +2,25 @@
 
 record.json says what was done; `agent/` is the agent's folder, `rest/` its worktree without what the commit at
 refs/ib/undo/<name> holds, `admin/` git's own directory of that worktree.
+
+What can be undone is kept for a while, and then let go.
+
+What a kept worktree holds that git was told to ignore: the only thing that may go before its time, for its size.
 """
 
+import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from ibstatus.errors import IbError
 from ibstatus.model import constants
-from ibstatus.project import names, paths
-from ibstatus.system import atomic, disk, folders
+from ibstatus.project import names, operations, paths
+from ibstatus.project.rules import counts
+from ibstatus.system import atomic, disk, folders, locks
+from ibstatus.system.git import index
 
 RECORD, AGENT, REST, ADMIN, PART = "record.json", "agent", "rest", "admin", "part"
 GONE = ".gone-"
@@ -160,3 +167,101 @@ def is_unused(path: str, now: float) -> bool:
     if any(folders.is_there(f"{path}/{leaf}") for leaf in (RECORD, AGENT, REST, ADMIN)):
         return False
     return now - disk.lstat(path).st_mtime > UNUSED
+
+
+Say = Callable[[str], None]
+
+
+def forget_old(place: paths.Place, now: float, say: Say) -> None:
+    """What is older than was promised goes; of the rest only what is ignored and big."""
+    forget_removals(place, hidden(place))
+    sweep(place, now)
+    forget_removals(place, [record.name for record in surplus(place, now)])
+    for record in relieve(place):
+        say(f"To save space ib undo {record.name} no longer has what git ignored: {counts.some(record.dropped)}")
+
+
+def forget_removals(place: paths.Place, names: Iterable[str], *, keep_commits: bool = False) -> None:
+    """Out of sight, then its commit, then its files: one that is cut off is still known by its hidden folder."""
+    for name in names:
+        hide(place, name)
+        if not keep_commits:
+            index.asked(place.git_folder, "update-ref", "-d", ref_of(name))
+        forget(place, [name])
+
+
+LISTED = "ignored"
+LARGEST = 1 << 30
+SMALL = 1 << 20  # settings and keys are ignored, too, and are worth more than they weigh
+
+
+def note(place: paths.Place, name: str, ignored: list[bytes]) -> None:
+    """Written down while git can still say it: paths in the worktree, of whole folders where all in them is ignored."""
+    if ignored:
+        atomic.put(f"{folder(place, name)}/{LISTED}", b"\0".join(ignored))
+
+
+def relieve(place: paths.Place) -> list[Record]:
+    """Over the limit the oldest lose what is ignored and big; never the newest command. Returns who has lost some."""
+    known = all_of(place)
+    over = sum(record.size for record in known) - LARGEST
+    found = []
+    for record in reversed([one for one in known if one.group != known[0].group]):
+        if over <= 0:
+            break
+        lighter = lightened(place, record)
+        if lighter is not None:
+            over -= record.size - lighter.size
+            found.append(lighter)
+    return found
+
+
+def lightened(place: paths.Place, record: Record) -> Record | None:
+    """None where there is nothing of that kind, or where somebody is bringing it back."""
+    lock = locks.Lock(operations.lock_of(place, record.agent))
+    if not lock.try_take():
+        return None
+    try:
+        return None if operations.read(place, record.agent) else dropped(place, record.name)
+    finally:
+        lock.release()
+
+
+def dropped(place: paths.Place, name: str) -> Record | None:
+    """First it is written down that it is gone; cut off, the next one goes on by the list."""
+    record, kept = read(place, name), folder(place, name)
+    going = dict(heavy(f"{kept}/{REST}", listed(kept)))
+    if record is None or not going:
+        return None
+    shown = [path.decode("utf-8", "replace") for path in going.values()]
+    record = msgspec.structs.replace(record, dropped=[*record.dropped, *shown])
+    write(place, record)
+    for path in going:
+        folders.remove(path)
+    atomic.forget(f"{kept}/{LISTED}")
+    record = msgspec.structs.replace(record, size=folders.size_of(kept))
+    write(place, record)
+    return record
+
+
+def listed(folder: str) -> list[bytes]:
+    try:
+        return disk.read_file(f"{folder}/{LISTED}").split(b"\0")
+    except OSError:
+        return []
+
+
+def heavy(rest: str, ignored: list[bytes]) -> Iterator[tuple[str, bytes]]:
+    """(where it lies, its path): what is big, and has no repository of its own in it."""
+    for path in ignored:
+        full = f"{rest}/{os.fsdecode(path)}".rstrip("/")
+        if folders.is_there(full) and weight(full) >= SMALL and not has_repository(full):
+            yield full, path
+
+
+def weight(path: str) -> int:
+    return folders.size_of(path) + disk.lstat(path).st_blocks * 512
+
+
+def has_repository(path: str) -> bool:
+    return any(b".git" in (*folders, *leaves) for _, folders, leaves in os.walk(os.fsencode(path)))

@@ -7,9 +7,9 @@ import json
 import time
 from typing import Any
 
-from ibstatus.agents import archive_store as shelf
+from ibstatus.agents import archive as shelf
 from ibstatus.agents.undo import log
-from ibstatus.mail import cursors, json_list, messages, questions, queue, trim
+from ibstatus.mail import cleanup, cursors, json_list, messages, questions, queue
 from ibstatus.project import operations, paths
 from ibstatus.system import atomic, disk, folders, locks
 
@@ -70,7 +70,7 @@ def finish(op: operations.Operation) -> str:
 def keep(op: operations.Operation, found: dict[str, Any]) -> str:
     texts = {f"user-{kind}.json": json.dumps(found[kind], indent=2).encode() for kind in ("messages", "questions")}
     texts["queue"] = "".join(f"{line}\n" for line in found["lines"]).encode("utf-8", "surrogateescape")
-    return shelf.keep(op.place, log.MAIL, str(op.facts["archive"]), texts, {})
+    return shelf.write_archive(op.place, log.MAIL, str(op.facts["archive"]), texts, {})
 
 
 def empty(place: paths.Place, found: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ def drain(place: paths.Place, end: int) -> None:
             return
         with locks.Lock(place.lock("queue")):
             if disk.has_name(disk.fstat(seen.fd), place.queue):
-                trim.rewrite(place, seen.fd, seen.base, min(end, seen.end) - seen.base)
+                cleanup.rewrite(place, seen.fd, seen.base, min(end, seen.end) - seen.base)
     finally:
         seen.close()
 

@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from ibstatus.agents import bereaved
+from ibstatus.agents import reassign
 from ibstatus.agents import recover as mending
-from ibstatus.agents.undo import forgetting, git_restore, log, mail
+from ibstatus.agents.undo import git_restore, log, mail
 from ibstatus.errors import IbError, quoted
-from ibstatus.project import agent_meta, agents, home, logs, operations, paths, spool
+from ibstatus.project import agent_meta, agents, home, logs, operations, paths
 from ibstatus.project.rules import counts
 from ibstatus.system import atomic, disk, folders, git_layout
-from ibstatus.system.git import git_submodules, index, worktrees
+from ibstatus.system.git import index, worktrees
 
 Say = Callable[[str], None]
 OURS = b"ib undo\n"
@@ -91,15 +91,15 @@ def take_back_merge(op: operations.Operation, record: log.Record, say: Say) -> N
 def bring_back(op: operations.Operation, say: Say) -> None:
     place, record = op.place, log.read(op.place, str(op.facts["record"]))
     if record is None:  # cut off after all was back
-        forgetting.forget(place, [str(op.facts["record"])])
+        log.forget_removals(place, [str(op.facts["record"])])
         return
     if record.agent == log.MAIL:
         mail.bring_back(place, record)
     else:
         bring_agent(op, record, say)
     now = time.time()
-    spool.note(place, "cli", now, {"kind": "undo.done", "who": record.agent, "id": record.name})
-    forgetting.forget(place, [record.name], keep_commits=bool(op.facts.get("missing")))
+    logs.note(place, "cli", now, {"kind": "undo.done", "who": record.agent, "id": record.name})
+    log.forget_removals(place, [record.name], keep_commits=bool(op.facts.get("missing")))
 
 
 def bring_agent(op: operations.Operation, record: log.Record, say: Say) -> None:
@@ -170,10 +170,10 @@ def settle(place: paths.Place, record: log.Record, admin: str, say: Say) -> None
     if known and not known.get("ended"):
         agent_meta.change(place, agent, ended={"code": None, "at": now})
     agents.keep(place, agent)
-    bereaved.ask_again(place, record.questions, agent)
-    bereaved.give_back(place, record.children, agent, record.manager, say)
+    reassign.ask_again(place, record.questions, agent)
+    reassign.give_back(place, record.children, agent, record.manager, say)
     logs.write(place, agent, f"Brought back by undo ({record.kind})", now)
-    spool.note(place, agent, now, {"kind": "agent.stopped", "who": agent, "reason": "brought back"})
+    logs.note(place, agent, now, {"kind": "agent.stopped", "who": agent, "reason": "brought back"})
 
 
 def join(repo: str, admin: str, say: Say) -> None:
@@ -187,7 +187,7 @@ def join(repo: str, admin: str, say: Say) -> None:
     if disk.exists(admin + "/locked") and disk.read_file(admin + "/locked") == OURS:
         disk.unlink(admin + "/locked")
     if folders.is_there(repo):
-        git_submodules.join(admin, repo)
+        worktrees.join(admin, repo)
         worktrees.look_again(repo)
 
 

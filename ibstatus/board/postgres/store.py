@@ -6,9 +6,9 @@ from contextlib import closing
 from itertools import groupby
 from typing import LiteralString
 
-from ibstatus.board import refusals, searching
+from ibstatus.board import refusals
 from ibstatus.board.port import Doorbell
-from ibstatus.board.postgres.doorbell import PostgresDoorbell
+from ibstatus.board.postgres.connection import PostgresDoorbell
 from ibstatus.board.postgres.queries import ENDED, ENTRY, Asking, bounded, columns, few, fitting, json, only, parts
 from ibstatus.board.rules import validation as rules
 from ibstatus.model.board import Branch, Claimer, Entry, Event, Fence, Hit, NewTask, Note, NoteKind, Task, Template
@@ -81,10 +81,10 @@ class PostgresBoard(Asking):
         return [Note(*row) for row in rows]
 
     def search(self, query: str, project_id: str | None = None, limit: int = 50) -> list[Hit]:
-        wanted, hits = searching.words(query), list[Hit]()
+        wanted, hits = refusals.words(query), list[Hit]()
         with closing(self.opened.each(TEXTS, {"project": project_id})) as rows:
             for (id, title, status, project), texts in groupby(rows, key=lambda row: row[:4]):
-                found = searching.found(wanted, [(row[4], row[5]) for row in texts])
+                found = refusals.found(wanted, [(row[4], row[5]) for row in texts])
                 if found:
                     hits.append(Hit(id, rules.cut(title, rules.LONGEST_TITLE_IN_EVENT), status, project, *found))
                 if len(hits) == limit:

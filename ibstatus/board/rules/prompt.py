@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ibstatus.board.rules import validation
-from ibstatus.claude import turn_ends
+from ibstatus.claude import hook_events
 from ibstatus.errors import quoted
 from ibstatus.mail.rules import primary_text
 from ibstatus.model.board import Note, Task
@@ -51,7 +51,9 @@ def steps(task: Task, spawned: bool) -> list[str]:
     fence = f" --agent {quoted(task.claimed_by)} --attempt {task.attempt}" if task.claimed_by and not spawned else ""
     claim = [] if task.claimed_by or spawned else [f"- First take it: `ib board claim {task.id}`"]
     done = f'`ib board done {task.id}{fence} --summary "…"`, with `--branch BRANCH` when your work is on one'
-    end = f"say in a sentence or two what you have done, then end with {turn_ends.COMPLETE}" if spawned else done
+    end = (
+        f"say in a sentence or two what you have done, then end with {hook_events.COMPLETE_PHRASE}" if spawned else done
+    )
     return [
         *claim,
         "- Work on this task alone.",

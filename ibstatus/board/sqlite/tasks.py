@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from ibstatus.board import refusals, searching
+from ibstatus.board import refusals
 from ibstatus.board.rules import validation
 from ibstatus.board.sqlite import rows
 from ibstatus.board.sqlite.connection import Connection
@@ -97,9 +97,9 @@ class Tasks:
 
     def search(self, query: str, project_id: str | None = None, limit: int = 50) -> list[Hit]:
         """Newest first."""
-        wanted, hits = searching.words(query), list[Hit]()
+        wanted, hits = refusals.words(query), list[Hit]()
         for n, id, title, status, project, body in self.connection.all(SEARCHED, {"project": project_id}):
-            found = searching.found(wanted, [("title", title), ("body", body), *self.noted(n)])
+            found = refusals.found(wanted, [("title", title), ("body", body), *self.noted(n)])
             if found:
                 hits.append(Hit(id, validation.cut(title, validation.LONGEST_TITLE_IN_EVENT), status, project, *found))
             if len(hits) == limit:

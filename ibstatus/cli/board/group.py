@@ -18,12 +18,12 @@ from ibstatus.project import paths
 # name → (module:command, the heading in `ib board --help`)
 TASKS, WORK, PEOPLE, STREAM = "Tasks", "Work", "Decide", "Keep"
 COMMANDS = {
-    "add": ("ibstatus.cli.board.board_tasks:add", TASKS),
-    "list": ("ibstatus.cli.board.board_tasks:list_tasks", TASKS),
-    "show": ("ibstatus.cli.board.board_tasks:show", TASKS),
-    "tree": ("ibstatus.cli.board.board_tasks:tree", TASKS),
-    "search": ("ibstatus.cli.board.board_tasks:search", TASKS),
-    "prompt": ("ibstatus.cli.board.board_tasks:prompt", TASKS),
+    "add": ("ibstatus.cli.board.tasks:add", TASKS),
+    "list": ("ibstatus.cli.board.tasks:list_tasks", TASKS),
+    "show": ("ibstatus.cli.board.tasks:show", TASKS),
+    "tree": ("ibstatus.cli.board.tasks:tree", TASKS),
+    "search": ("ibstatus.cli.board.tasks:search", TASKS),
+    "prompt": ("ibstatus.cli.board.tasks:prompt", TASKS),
     "claim": ("ibstatus.cli.board.claim:claim", WORK),
     "note": ("ibstatus.cli.board.work:note", WORK),
     "beat": ("ibstatus.cli.board.work:beat", WORK),

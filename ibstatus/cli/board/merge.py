@@ -13,9 +13,9 @@ from ibstatus.cli.board.group import at_desk, between
 from ibstatus.cli.mail import as_json
 from ibstatus.cli.state import width
 from ibstatus.errors import IbError, UsageError, visible
-from ibstatus.merge.queue import drain, remedy, resolve, watch
+from ibstatus.merge.queue import drain, resolve
 from ibstatus.model.board import Entry
-from ibstatus.project import ensure_supervisor, fleet, identity, paths
+from ibstatus.project import agent_meta, ensure_supervisor, identity, paths
 
 entry_argument = click.argument("entry", metavar="QUEUE", type=int, callback=between(0, (1 << 31) - 1))
 
@@ -59,7 +59,7 @@ def refuse_agent(at: paths.Place) -> None:
 def once(at: paths.Place, json: bool) -> int:
     with at_desk() as desk:
         done = drain.drain(at, desk.board, say)
-        stuck = sum(remedy.needed(at, one) for one in desk.board.entries(fleet.repo_id(at), open_only=True))
+        stuck = sum(resolve.needed(at, one) for one in desk.board.entries(agent_meta.repo_id(at), open_only=True))
     ensure_supervisor.keep_watched(at)
     if json:
         output.as_json(done)
@@ -73,8 +73,8 @@ def once(at: paths.Place, json: bool) -> int:
 def show(at: paths.Place, found: list[Entry], head: bool = True) -> None:
     output.data(text.entries(found, head and sys.stdout.isatty(), width()))
     for entry in found:
-        if remedy.needed(at, entry):
-            say(f"{entry.id}: {remedy.of(at, entry)}")
+        if resolve.needed(at, entry):
+            say(f"{entry.id}: {resolve.of(at, entry)}")
 
 
 def watched_for_ever(at: paths.Place, json: bool) -> int:
@@ -92,7 +92,7 @@ def watched_for_ever(at: paths.Place, json: bool) -> int:
     output.talk("Merging what is queued, as it comes. Ctrl-C ends it.")
     try:
         with interrupt.heard():
-            watch.watch(at, opening.again(at), stop, say, report)
+            drain.watch(at, opening.again(at), stop, say, report)
     except interrupt.Ended:
         return 0
     return 0
@@ -111,7 +111,7 @@ def list_entries(everything: bool, json: bool) -> int:
       ib board merge list --json
     """
     with at_desk() as desk:
-        repo = None if everything else fleet.repo_id(desk.place)
+        repo = None if everything else agent_meta.repo_id(desk.place)
         found = desk.board.entries(repo, open_only=not everything)
     if json:
         output.as_json(found)

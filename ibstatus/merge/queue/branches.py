@@ -5,9 +5,9 @@ from ibstatus.board.port import Board
 from ibstatus.board.rules import validation
 from ibstatus.errors import IbError, UsageError
 from ibstatus.merge import preview
-from ibstatus.merge.rules import board_duties
+from ibstatus.merge.rules import queue
 from ibstatus.model.board import Branch, Fence
-from ibstatus.project import agent_meta, agents, authority, config, fleet, home, identity, paths
+from ibstatus.project import agent_meta, agents, authority, config, home, identity, paths
 from ibstatus.state import session_end
 from ibstatus.system.git import refs
 
@@ -85,7 +85,7 @@ def made(place: paths.Place, ref: str, base: str, test: str) -> Branch:
     home.enter(place)  # with a server as board there may be no name of this repository yet
     tip = refs.tip_of(place.git_folder, ref)
     linear = bool(config.value(place, "board.linear"))
-    return Branch(fleet.repo_id(place), refs.name_of(ref), refs.name_of(base), tip, test, linear)
+    return Branch(agent_meta.repo_id(place), refs.name_of(ref), refs.name_of(base), tip, test, linear)
 
 
 def finish(place: paths.Place, tasks: Board, mine: Fence, said: str) -> str:
@@ -95,6 +95,6 @@ def finish(place: paths.Place, tasks: Board, mine: Fence, said: str) -> str:
         return ""
     branch = of_agent(place, mine.agent, task.test)
     left = [line[3:] for line in session_end.uncommitted(place, mine.agent)]
-    tasks.done([mine], board_duties.summary(said, left), branch)
+    tasks.done([mine], queue.summary(said, left), branch)
     queued = f"; {branch.branch} is queued for {branch.base}" if branch is not None else ""
     return f"{mine.agent} is complete: task {task.id} is done{queued}"

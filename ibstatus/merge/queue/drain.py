@@ -1,19 +1,26 @@
-"""All that is pending for this repository is merged: oldest first, one merger a base, and no entry is left behind."""
+"""All that is pending for this repository is merged: oldest first, one merger a base, and no entry is left behind.
 
+The queue is merged as it fills: at each ring of the board, and now and then without one.
+"""
+
+import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ibstatus.agents import recover
-from ibstatus.board.port import Board
+from ibstatus.board.port import Board, Gone
+from ibstatus.board.reconnect import Steady
 from ibstatus.board.rules import validation as rule
+from ibstatus.errors import IbError
 from ibstatus.merge import move_branch, temp_checkout
 from ibstatus.merge.queue import entry as merging
-from ibstatus.merge.queue import moving, notices, preview
+from ibstatus.merge.queue import notices, preview
 from ibstatus.merge.rules import queue
 from ibstatus.model.board import Entry
-from ibstatus.project import fleet, home, paths
-from ibstatus.system import locks
+from ibstatus.project import agent_meta, home, paths
+from ibstatus.system import disk, locks
 from ibstatus.system.git import refs
 
 Say = Callable[[str], None]
@@ -53,7 +60,7 @@ class Drain:
         return list(dict.fromkeys(preview.base_of(self.place, entry) for entry in found))
 
     def of(self, status: str, base: str = "") -> list[Entry]:
-        found = self.board.entries(fleet.repo_id(self.place), open_only=True)
+        found = self.board.entries(agent_meta.repo_id(self.place), open_only=True)
         return [
             entry
             for entry in sorted(found, key=is_dangerous)
@@ -101,7 +108,7 @@ def is_dangerous(entry: Entry) -> bool:
 def free(place: paths.Place, board: Board, id: int, say: Say) -> None:
     """What a dead merger has left `merging` can be given up, or tried again, as any other; a living one keeps it."""
     entry = board.entry(id)
-    if entry is None or entry.status != rule.M_MERGING or entry.repo != fleet.repo_id(place):
+    if entry is None or entry.status != rule.M_MERGING or entry.repo != agent_meta.repo_id(place):
         return
     base = preview.base_of(place, entry)
     with turn(place, base, False, say) as ours:
@@ -120,7 +127,7 @@ def judged(place: paths.Place, board: Board, entry: Entry, base: str) -> Entry:
 @contextmanager
 def turn(place: paths.Place, base: str, wait: bool, say: Say) -> Iterator[bool]:
     """The lock of a base stands outside of all others: tests run while it is held. A kill frees it."""
-    lock = locks.Lock(f"{place.safe}/locks/queue-{moving.key_of(base)}")
+    lock = locks.Lock(f"{place.safe}/locks/queue-{merging.key_of(base)}")
     if not lock.try_take():
         if not wait:
             yield False
@@ -131,3 +138,57 @@ def turn(place: paths.Place, base: str, wait: bool, say: Say) -> Iterator[bool]:
         yield True
     finally:
         lock.release()
+
+
+Report = Callable[[list[Entry]], None]
+POLL = 30.0  # also how long an entry that waits for something rests
+SLICE = 1.0  # how soon `stop` is seen
+
+
+def watch(place: paths.Place, open_board: Callable[[], Board], stop: threading.Event, say: Say, report: Report) -> None:
+    """Until `stop` is set, or the repository is gone. `report`: what became of each."""
+    one = Watch(place, say, report)
+    with Steady(open_board, say) as steady:
+        while is_on(place, stop):
+            try:
+                board = steady.opened()
+                steady.found()
+                one.round(board)
+            except Gone as gone:
+                steady.lost(gone)
+                continue
+            until = time.monotonic() + POLL
+            while is_on(place, stop) and (left := until - time.monotonic()) > 0 and not steady.wait(min(left, SLICE)):
+                pass
+
+
+def is_on(place: paths.Place, stop: threading.Event) -> bool:
+    return not stop.is_set() and disk.exists(place.common)
+
+
+class Watch:
+    """`resting`: entries that wait for something, and until when they are left alone; `told`: the last complaint."""
+
+    def __init__(self, place: paths.Place, say: Say, report: Report) -> None:
+        self.place = place
+        self.say = say
+        self.report = report
+        self.resting: dict[int, float] = {}
+        self.told = ""
+
+    def round(self, board: Board) -> None:
+        """What cannot be done at all now (git is stuck, the disk is full) is said once, and tried again."""
+        now = time.monotonic()
+        self.resting = {id: until for id, until in self.resting.items() if until > now}
+        try:
+            done = drain(self.place, board, self.say, self.resting, patient=False)
+            self.resting |= {entry.id: now + POLL for entry in done if entry.status == rule.M_PENDING}
+            self.told = ""
+            if over := [entry for entry in done if entry.status != rule.M_PENDING]:
+                self.report(over)
+        except Gone:
+            raise
+        except (IbError, OSError) as error:
+            if str(error) != self.told:
+                self.say(f"The merge queue is stuck: {error}")
+            self.told = str(error)

@@ -2,20 +2,25 @@
 
 Looked at while it is pending, taken when it can go; what its base is about to become is written down before it does:
 a kill anywhere leaves what the next merger can judge.
+
+The tests that a merge of the queue must pass, on the very commit that its base will be at.
+
+A branch that nobody is closed with goes into its base. As with an agent's, what is about to be done is noted first:
+whoever finds the note without its process mends the checkouts. What becomes of the entry, the next merger judges.
 """
 
+import hashlib
 from collections.abc import Callable
 
 from ibstatus.board.port import Board
 from ibstatus.errors import IbError
-from ibstatus.merge import merge, move_branch
+from ibstatus.merge import merge, move_branch, temp_checkout
 from ibstatus.merge.preview import Plan
-from ibstatus.merge.queue import moving, preview
-from ibstatus.merge.queue.gate import Gate
-from ibstatus.merge.queue.preview import CONFLICT, FAILED, PENDING, Stopped, Work
+from ibstatus.merge.queue import preview
+from ibstatus.merge.queue.preview import CONFLICT, FAILED, PENDING, Stopped, Work, becomes
 from ibstatus.merge.rules import queue
 from ibstatus.model.board import Entry
-from ibstatus.project import agents, operations, paths
+from ibstatus.project import agents, config, operations, paths
 from ibstatus.system.git import refs
 
 Say = Callable[[str], None]
@@ -107,7 +112,7 @@ class Merger:
             if work.agent:
                 self.close(plan, course)
             else:
-                moving.move(self.place, plan, course, self.say)
+                move(self.place, plan, course, self.say)
         except move_branch.Stuck as stuck:
             raise Stopped(PENDING if stuck.passes else FAILED, queue.whole(stuck.message, stuck.cause)) from stuck
 
@@ -123,3 +128,75 @@ class Merger:
                 if self.result is None:
                     raise
                 self.say(f"{plan.agent} is merged, and could not be closed yet: {error}")
+
+
+class Gate:
+    """`receipt` is that of the last test that counts; the same tree and commands are not tested twice."""
+
+    def __init__(self, place: paths.Place, entry: Entry, say: Say) -> None:
+        self.place = place
+        self.say = say
+        self.commands = queue.tests(everywhere(place), entry.test)
+        self.receipt = entry.receipt
+
+    def check(self, plan: Plan) -> None:
+        tree = refs.tree_of(self.place.git_folder, plan.after)
+        if not self.commands or plan.is_idle or queue.holds(self.receipt, tree, self.commands):
+            return
+        with becomes(PENDING), temp_checkout.checkout(self.place.git_folder, plan.after) as folder:
+            for command in self.commands:
+                self.try_out(command, folder, tree, plan)
+        self.receipt = queue.receipt(tree, self.commands, 0)
+
+    def try_out(self, command: str, folder: str, tree: str, plan: Plan) -> None:
+        self.say(f"Testing {plan.after[:7]}: {command}")
+        tried = temp_checkout.run(command, folder)
+        if tried.code:
+            receipt = queue.receipt(tree, [command], tried.code)
+            raise Stopped(FAILED, queue.failed(command, tried.code, tried.last), receipt=receipt)
+
+    @property
+    def valid(self) -> dict[str, str | int] | None:
+        """What goes into the entry: nothing where nothing is asked."""
+        return self.receipt if self.commands else None
+
+
+def everywhere(place: paths.Place) -> str | None:
+    """The test of every merge. A file that cannot be read may ask for one."""
+    known = config.load(place)
+    if known.broken:
+        raise Stopped(PENDING, known.broken[0].partition(";")[0])
+    found = known.value("board.test")
+    return str(found) if found else None
+
+
+KIND = "move"
+
+
+def key_of(base: str) -> str:
+    """A name for files; no agent can be called so."""
+    return "base@" + hashlib.sha256(base.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def move(place: paths.Place, plan: Plan, course: move_branch.Course, say: Say) -> Plan:
+    with operations.begin(place, KIND, key_of(plan.ref), into=plan.ref) as op:
+        try:
+            plan = move_branch.carry(op, plan, course, say)
+        except IbError:
+            op.done()
+            raise
+        op.done()
+    course.moved(plan)
+    move_branch.report_race(place, plan.ref, plan.before, plan.after, say)
+    return plan
+
+
+def recover(op: operations.Operation, say: Say) -> None:
+    """The checkouts of the base go along where it has moved, and back where it has not."""
+    facts = op.facts.get("merge")
+    if isinstance(facts, dict):
+        if move_branch.has_moved(op.place, facts):
+            move_branch.bring_along(op.place, facts, say)
+        else:
+            move_branch.take_along_back(op.place, facts, say)
+    op.done()

@@ -1,12 +1,22 @@
-"""What the merge queue decides without looking: its commits' messages, when a test counts, what a conflict leaves."""
+"""What the merge queue decides without looking: its commits' messages, when a test counts, what a conflict leaves.
+
+What an agent's state means for the task it was spawned for, and for those that it has claimed by itself.
+
+What of the board the user's Claude is told: only that for which nobody but it, or the user, can do anything.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 
+from ibstatus.agents.rules import resume_plan
 from ibstatus.board.rules import validation
 from ibstatus.errors import quoted
+from ibstatus.mail.rules import listing
 from ibstatus.merge.rules import text
-from ibstatus.model.board import Entry
+from ibstatus.model.board import Entry, Event, Fence, Task
+from ibstatus.model.fleet import Agent
+from ibstatus.project.rules import counts
+from ibstatus.state.rules import fleet, notices
 
 LONGEST_SUBJECT, LONGEST_REASON = 200, 4000
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -100,3 +110,70 @@ def unmarked(entry: Entry, asks: str, names: Sequence[str]) -> str:
 
 def still(branch: str, into: str, names: Sequence[str]) -> str:
     return f"{branch} still conflicts with {into} in {text.files(names)}"
+
+
+BEAT, AGAIN = 120.0, 30.0
+NEVER = float("-inf")
+
+
+def is_done(agent: Agent) -> bool:
+    return agent.state == "complete"
+
+
+def is_kept(agent: Agent) -> bool:
+    """Whoever lives, or was paused on purpose, keeps its task; of the dead the lease runs out."""
+    return not fleet.is_over(agent) or agent.reason == resume_plan.PAUSED
+
+
+def is_at_it(agent: Agent) -> bool:
+    """What it has claimed by itself it keeps until it says that it is complete: nobody knows whether that is done."""
+    return is_kept(agent) and not is_done(agent)
+
+
+def summary(said: str, left: Sequence[str]) -> str:
+    """What it said last, without the phrase that ended it; and what it has not committed: nobody is handed that."""
+    files = counts.counted(len(left), "uncommitted file")
+    lost = [f"Left behind in its worktree: {files} ({counts.some(left)})"] if left else []
+    return "\n".join([*filter(None, [notices.without_phrase(said)]), *lost])
+
+
+def letter(fence: Fence, task: Task | None, spawned: bool = True) -> str:
+    """To an agent that has lost its task, unless it has ended it itself. `spawned`: it was made for this one alone."""
+    if task is None or (task.done_by, task.attempt) == (fence.agent, fence.attempt):
+        return ""
+    by = f" by {task.claimed_by}" if task.claimed_by and task.claimed_by != fence.agent else ""
+    rest = ", leave your branch as it is, and end with WAITING, alone on the last line" if spawned else ""
+    return f"[ib] The task {task.id} is not yours any more: it is {task.status}{by}. Stop working on it{rest}."
+
+
+CHANNELS = ("merge_conflict", "merge_failed", "task_failed")
+STATUS = {"merge_conflict": validation.M_CONFLICT, "merge_failed": validation.M_FAILED}
+LONGEST_WHY = 300
+
+
+def is_open(event: Event, entry: Entry) -> bool:
+    """Does it still stand so? What was queued again or given up meanwhile needs nobody."""
+    return entry.status == STATUS[event.channel] and not entry.abandoned
+
+
+def of_entry(entry: Entry, how: str) -> str:
+    """Who, what, where, and `how`: the command to type."""
+    what = f"{entry.branch} (task {entry.task_id}, agent {entry.agent_id})"
+    if entry.status == validation.M_CONFLICT:
+        files = text.files(entry.conflict_files)
+        return plain(f"Merge queue: {what} conflicts with {entry.base} in {files}; {how}")
+    return plain(f"Merge queue: {what} could not be merged into {entry.base}: {why(entry.reason)}; {how}")
+
+
+def of_task(event: Event) -> str:
+    tries = f"after {event.attempt} attempts" if event.attempt != 1 else "at its only attempt"
+    how = f"ib board show {event.task_id}, then: ib board retry {event.task_id}"
+    return plain(f"Board: task {event.task_id} has failed {tries}: {why(event.reason or 'no reason given')}; {how}")
+
+
+def why(reason: str) -> str:
+    return validation.cut(reason.partition("\n")[0], LONGEST_WHY)
+
+
+def plain(text: str) -> str:
+    return listing.shown(text)

@@ -1,6 +1,9 @@
-"""Who may act on which agent: the user and the user's Claude on all, an agent on itself and on what is below it."""
+"""Who may act on which agent: the user and the user's Claude on all, an agent on itself and on what is below it.
 
-from collections.abc import Iterator, Mapping
+May this agent get that manager? The words are the older tool's, which its fixtures expect.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 
 from ibstatus.project import identity
 
@@ -33,3 +36,34 @@ def below(agent: str, managers: Mapping[str, str]) -> list[str]:
 
     walk(agent)
     return found
+
+
+TEXTS = {
+    "error:agent-not-specified": "Name the agent",
+    "error:cannot-reassign-to-self": "{agent} cannot be its own manager",
+    "error:agent-not-found": "There is no agent '{agent}'",
+    "error:new-parent-not-found": "There is no agent '{parent}'",
+    "error:worker-cannot-be-parent": "{parent} is a worker, and workers have no agents",
+    "error:circular-dependency": "{parent} is below {agent}: nobody would stand above them",
+    "noop:same-parent": "{parent} is its manager already",
+    "noop:already-root": "{agent} has no manager already",
+}
+
+
+def verdict(agent: str, parent: str, managers: Mapping[str, str], workers: Sequence[str]) -> str:
+    """`ok`, `noop:<why>` or `error:<why>`. `parent`: '' for none."""
+    if not agent:
+        return "error:agent-not-specified"
+    if agent == parent:
+        return "error:cannot-reassign-to-self"
+    if agent not in managers:
+        return "error:agent-not-found"
+    if not parent:
+        return "ok" if managers[agent] else "noop:already-root"
+    if parent not in managers:
+        return "error:new-parent-not-found"
+    if parent in workers:
+        return "error:worker-cannot-be-parent"
+    if agent in above(parent, managers):
+        return "error:circular-dependency"
+    return "noop:same-parent" if managers[agent] == parent else "ok"

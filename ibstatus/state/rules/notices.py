@@ -1,4 +1,7 @@
-"""Which news of an agent is told to whom, in which words: once an episode. Pure."""
+"""Which news of an agent is told to whom, in which words: once an episode. Pure.
+
+An agent that ended its turn without saying how it is: told so, less and less often, and not for ever.
+"""
 
 import re
 from collections.abc import Container, Mapping, Sequence
@@ -241,3 +244,26 @@ def is_quiet(notice: Notice, times: Sequence[float], most: int) -> bool:
 def recent(times: Sequence[float], now: float) -> list[float]:
     """A clock that went back must not silence us."""
     return [at for at in times if 0 <= now - at < HOUR]
+
+
+FIRST, MOST = 60.0, 5
+LETTER = (
+    "[ib] You ended your turn without saying how you are: go on, or end with WAITING or I HAVE COMPLETED THE GOAL, "
+    "alone on the last line."
+)
+
+
+def pause(nudges: int) -> float:
+    """After so many: 1, 2, 4, 8 and 16 minutes."""
+    return FIRST * 2.0 ** min(max(nudges, 0), MOST - 1)
+
+
+def is_silent(agent: Agent, episode: Episode) -> bool:
+    heard = agent.silent and agent.source not in UNSURE  # after Esc nobody has said anything
+    return heard and episode.kind == INPUT and not episode.left and episode.nudges < MOST
+
+
+def wait(agent: Agent, episode: Episode, quiet: float) -> float | None:
+    """How many seconds more; None when it is not to be nudged. `quiet`: for how long it has been silent, and since the
+    last nudge, by the monotonic clock."""
+    return max(0.0, pause(episode.nudges) - quiet) if is_silent(agent, episode) else None

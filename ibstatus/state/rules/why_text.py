@@ -1,4 +1,7 @@
-"""The evidence on one agent, as data and as text."""
+"""The evidence on one agent, as data and as text.
+
+How far one piece of evidence can be trusted. `evidence.judge` asks the sure ones first, the weak ones last.
+"""
 
 import textwrap
 from collections.abc import Sequence
@@ -7,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ibstatus.mail.rules import listing
-from ibstatus.state.rules import confidence, status_text
+from ibstatus.state.rules import evidence, status_text
 from ibstatus.state.rules.evidence import INTERRUPTED, Evidence, Verdict
 from ibstatus.system.text import times
 
@@ -88,7 +91,7 @@ def pieces(known: Sequence[Evidence], verdict: Verdict, now: float) -> list[Piec
                 one.rule,
                 won,
                 why,
-                confidence.of(one, now),
+                of(one, now),
             )
         )
     return sorted(found, key=lambda piece: (not piece.won, not piece.state))
@@ -173,3 +176,26 @@ def below(found: Why) -> str:
         silent = " (neither WAITING nor I HAVE COMPLETED THE GOAL)" if found.silent else ""
         lines.append(f"Said last{silent}: {listing.shown(found.said)}")
     return "\n".join(lines)
+
+
+SURE, STRONG, WEAK = "sure", "strong", "weak"
+
+
+def of(one: Evidence, now: float) -> str:
+    """'' of what says nothing. tmux and the kernel cannot be wrong; a screen is drawn over, a hook's word grows old."""
+    if not one.state:
+        return ""
+    if one.source in (evidence.SESSION, evidence.PROCESS):
+        return SURE
+    if one.source == evidence.SCREEN:
+        return of_screen(one, now)
+    if one.source == evidence.HOOKS:
+        return WEAK if one.state in evidence.WORKING and now - one.at >= evidence.STILL else STRONG
+    return WEAK
+
+
+def of_screen(one: Evidence, now: float) -> str:
+    """A prompt line counts once it has held; what was seen long ago, or is not known, says little."""
+    if one.state == "unknown" or now - one.seen >= evidence.LONG:
+        return WEAK
+    return WEAK if one.idle and one.seen - one.at < evidence.HELD else STRONG

@@ -6,7 +6,7 @@ import tempfile
 from typing import NamedTuple
 
 from ibstatus.errors import IbError
-from ibstatus.system.git import git_submodules, lock, refs
+from ibstatus.system.git import lock, refs, worktrees
 
 GITLINK = "160000"
 
@@ -112,7 +112,7 @@ def only_here(checkout: str, before: str, after: str) -> list[str]:
         _, mode, _, oid, _ = facts.split(" ")
         inside = f"{checkout}/{path}"
         if mode == GITLINK and os.path.lexists(inside + "/.git"):
-            with git_submodules.seen_alone(inside, oid) as env:
+            with worktrees.seen_alone(inside, oid) as env:
                 new = refs.asked(inside, "rev-list", "--max-count=1", oid, "--not", "--remotes", env=env)
             found += [path] if new.line else []
     return found

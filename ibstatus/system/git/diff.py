@@ -1,4 +1,7 @@
-"""An agent's work as a diff: what git knows of it, and untracked files too. Shown by git itself, or as facts."""
+"""An agent's work as a diff: what git knows of it, and untracked files too. Shown by git itself, or as facts.
+
+How many commits there are, asked quickly or not at all.
+"""
 
 import os
 import shutil
@@ -8,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from ibstatus.errors import IbError
 from ibstatus.system.git import checkouts, refs
 from ibstatus.system.git import index as git_index
 from ibstatus.system.git import start as git_start
@@ -97,3 +101,26 @@ def shown_by(argv: list[str], cwd: str) -> int:
         return subprocess.run(argv, cwd=cwd, check=False).returncode
     except OSError:
         return 127
+
+
+PATIENCE = 0.2
+
+
+def since(folder: str, base: str, branch: str) -> int:
+    """0 as well when git does not say so at once."""
+    if not base or base.startswith("-"):
+        return 0
+    try:
+        start = git_start.prepared(folder, "rev-list", "--count", f"{base}..refs/heads/{branch}", "--")
+        done = subprocess.run(
+            start.argv,
+            cwd=folder,
+            env=start.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired, IbError):
+        return 0
+    return int(done.stdout) if done.returncode == 0 and done.stdout.strip().isdigit() else 0

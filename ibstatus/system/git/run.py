@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from ibstatus.errors import IbError
 from ibstatus.system.git import start as git_start
-from ibstatus.system.process import installed
 from ibstatus.system.process import run as processes
 
 
@@ -32,7 +31,7 @@ def run(cwd: str, *args: str) -> processes.Ended:
 
 def version() -> str:
     """As in `git version 2.43.0`; '' when there is no git."""
-    return installed.first_line(git_start.prepared("/", "--version").argv)
+    return processes.first_line(git_start.prepared("/", "--version").argv)
 
 
 def seen(cwd: str) -> Seen | str:

@@ -1,12 +1,17 @@
-"""Other programs, run to their end or started beside us. Return values, never output of our own."""
+"""Other programs, run to their end or started beside us. Return values, never output of our own.
+
+Programs on this machine: where they are, and which version they say they have.
+"""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import psutil
+
 
 PTS = 136  # major number of pseudo terminals
 FOREIGN = ("TMUX", "CLAUDE", "ANTHROPIC", "IB_", "_IB_", "GIT_")
@@ -65,3 +70,20 @@ def terminal_of(process: "psutil.Process") -> str:
     if not number:
         return ""
     return f"/dev/pts/{os.minor(number)}" if os.major(number) == PTS else process.terminal() or f"terminal {number}"
+
+
+PATIENCE = 10.0
+
+
+def path_of(program: str) -> str:
+    """Where a shell would find it, or ''."""
+    return shutil.which(program) or ""
+
+
+def first_line(argv: Sequence[str]) -> str:
+    """The first line that the program prints; '' when it is missing, fails or does not end."""
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return text(done.stdout).partition("\n")[0].strip() if done.returncode == 0 else ""

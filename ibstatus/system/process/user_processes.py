@@ -1,12 +1,17 @@
-"""Ending processes: those of one pane and those of one agent. By pid and start time, so that nobody else is hit."""
+"""Ending processes: those of one pane and those of one agent. By pid and start time, so that nobody else is hit.
+
+All processes of this user with what they say of themselves: one pass, whatever the number of agents.
+"""
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
+from typing import NamedTuple
 
 import psutil
 
 from ibstatus.system.process import classify, run
+from ibstatus.system.process.classify import Process, line_in
 
 PATIENCE = 2.0
 LAUNCHER_PATIENCE = 0.5
@@ -131,7 +136,9 @@ def is_launcher(pid: int) -> bool:
         return False
 
 
-def end(first: Iterable[psutil.Process], known: list[psutil.Process], launchers: float = LAUNCHER_PATIENCE) -> bool:
+def end_processes(
+    first: Iterable[psutil.Process], known: list[psutil.Process], launchers: float = LAUNCHER_PATIENCE
+) -> bool:
     """TERM to the first, at most two seconds, KILL to all that is left; True when there was somebody to end.
     `launchers`: the time that those who had started them have left."""
     asked = [process for process in first if signalled(process, process.terminate)]
@@ -178,3 +185,82 @@ def is_alive(process: psutil.Process) -> bool:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
+
+
+FIRST = 1  # of a container: none that anybody would miss here
+ID, TOKEN = "IB_AGENT_ID", "IB_AGENT_TOKEN"
+
+
+class Pass(NamedTuple):
+    """`hidden`: how many of this user's the system would not let us look into."""
+
+    found: list[Process]
+    hidden: int
+
+
+def look() -> Pass:
+    """Ourselves left out."""
+    found: list[Process] = []
+    hidden = 0
+    mine = os.getuid()
+    for process in run.running():
+        try:
+            if process.pid == os.getpid() or process.uids().real != mine:
+                continue
+            with process.oneshot():
+                env = process.environ()
+                found.append(told(process, env))
+        except psutil.AccessDenied:
+            hidden += process.pid != FIRST
+        except (psutil.Error, OSError):
+            continue
+    return Pass(found, hidden)
+
+
+def told(process: psutil.Process, env: dict[str, str]) -> Process:
+    argv = tuple(process.cmdline())
+    return Process(
+        pid=process.pid,
+        parent=process.ppid(),
+        started=process.create_time(),
+        argv=argv or (process.name(),),
+        agent=env.get(ID, ""),
+        token=env.get(TOKEN, ""),
+        cwd=folder_of(process),
+        terminal=run.terminal_of(process),
+    )
+
+
+def folder_of(process: psutil.Process) -> str:
+    try:
+        return process.cwd().removesuffix(" (deleted)")
+    except (psutil.Error, OSError):
+        return ""
+
+
+def end_lines(socket: str, watch: str, sessions: Container[str]) -> bool:
+    """Lines to this server whose holder and whose session are gone. False when there was one, or one is not quite gone
+    yet: to be looked at again. Of processes that are no tmux only the names are read."""
+    done = True
+    for process in run.running():
+        try:
+            line = line_in(process.cmdline(), watch) if process.name().startswith("tmux") else None
+            if line is None or line.socket != socket or line.holder == process.ppid():
+                continue
+            done = False
+            if line.session not in sessions:
+                process.terminate()
+        except (psutil.Error, OSError):
+            continue
+    return done
+
+
+def end_process(pid: int, started: float) -> bool:
+    """TERM, then KILL; nobody who was given the number since."""
+    try:
+        process = psutil.Process(pid)
+        if abs(process.create_time() - started) > 0.01:
+            return False
+    except psutil.Error:
+        return False
+    return end_processes([process], [process])

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from ibstatus.system.process import own_processes
+from ibstatus.system.process import user_processes
 from ibstatus.system.process.classify import KEEPER, WATCH
 from ibstatus.system.tmux import connect_lock
 
@@ -79,7 +79,7 @@ class Connection:
             return
         with connect_lock.connecting(self.socket, 0.0) as free:
             there = self.sessions(time.monotonic() + patience) if free else None
-            gone = there is not None and own_processes.end_lines(self.socket, self.name, there)
+            gone = there is not None and user_processes.end_lines(self.socket, self.name, there)
         self.sweep_pause = min(self.sweep_pause * 2, LONGEST_PAUSE)
         self.sweep_at = inf if gone else time.monotonic() + self.sweep_pause
 

@@ -1,16 +1,21 @@
 """tmux: asked as one server on a socket of its own; what the caller's terminal runs in does not count.
 
 Every target is exact: a session is looked up by its whole name once, then spoken to by its pane's id.
+
+The tmux servers that ib can see: the one that the caller's terminal runs in, and the one of the agents.
 """
 
 import os
 import secrets
+import shutil
 import subprocess
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ibstatus.errors import IbError
-from ibstatus.system.process import installed, run
+from ibstatus.system.process import run
 from ibstatus.system.tmux import connect_lock
 
 PATIENCE = 10.0
@@ -56,7 +61,7 @@ class Pane(NamedTuple):
 
 def version() -> str:
     """As in `tmux 3.4`; '' when there is no tmux."""
-    return installed.first_line(["tmux", "-V"])
+    return run.first_line(["tmux", "-V"])
 
 
 def asked(socket: str, *args: str, data: bytes | None = None, patience: float = PATIENCE) -> run.Ended:
@@ -188,3 +193,67 @@ def capture(socket: str, pane: str, history: int | None = 0) -> str | None:
     lines = ["-S", "-" if history is None else str(-history)] if history != 0 else []
     done = asked(socket, "capture-pane", "-p", *lines, "-t", pane)
     return done.out if done.code == 0 else None
+
+
+SERVER_PATIENCE = 2.0
+HERE, AGENTS, PRIVATE = "this terminal's", "the agents'", "a private one, gone again"
+
+
+class Server(NamedTuple):
+    """`whose`: for people. `pane`: where the caller stands in it, '' for none."""
+
+    whose: str
+    socket: str
+    pane: str = ""
+    start: tuple[str, ...] = ()
+
+
+class Client(NamedTuple):
+    """A terminal that shows something of a server."""
+
+    tty: str
+    term: str
+    utf8: bool
+
+
+def seen(agents: str) -> list[Server]:
+    """Those that may run, each once; `agents` is the name of the agents' socket."""
+    here = of_terminal(os.environ.get("TMUX", ""), os.environ.get("TMUX_PANE", ""))
+    theirs = Server(AGENTS, connect_lock.path_of(agents))
+    known = [] if here is None else [here]
+    if here is None or os.path.realpath(here.socket) != os.path.realpath(theirs.socket):
+        known.append(theirs)
+    return known
+
+
+def of_terminal(value: str, pane: str) -> Server | None:
+    """What `TMUX` and `TMUX_PANE` say; None outside of tmux."""
+    socket = value.rsplit(",", 2)[0]
+    if not socket.startswith("/") or "\0" in socket:
+        return None
+    is_pane = pane[:1] == "%" and pane[1:].isascii() and pane[1:].isdigit()
+    return Server(HERE, socket, pane if is_pane else "")
+
+
+@contextmanager
+def throw_away() -> Iterator[Server]:
+    """A server for one question: without sessions it ends by itself, and its socket goes."""
+    folder = tempfile.mkdtemp(prefix="ib-", dir="/tmp")  # a socket's path must be short
+    try:
+        yield Server(PRIVATE, folder + "/s", start=("start-server", ";"))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def ask_server(server: Server, *args: str, commands: str = "") -> run.Ended:
+    """One process: these words, or a file of commands. code 127 without tmux, 124 when the server hangs."""
+    words = ["-S", server.socket, *server.start, *(args or ("source-file", "-"))]
+    return ran(words, commands.encode("utf-8", "surrogateescape"), SERVER_PATIENCE)
+
+
+def clients(server: Server) -> list[Client]:
+    """Who is attached; with a pane, only to its session."""
+    where = ["-t", server.pane] if server.pane else []
+    done = ask_server(server, "list-clients", *where, "-F", "#{client_utf8}\t#{client_termname}\t#{client_tty}")
+    rows = [line.split("\t", 2) for line in done.out.splitlines() if line.count("\t") >= 2]
+    return [Client(tty, term, utf8 == "1") for utf8, term, tty in rows]

@@ -21,8 +21,7 @@ from ibstatus.system.userfiles.displaced_record import (
     is_open,
     seen,
 )
-from ibstatus.system.userfiles.reading import Reading, of
-from ibstatus.system.userfiles.result import Edited, Stuck, Wish, is_change
+from ibstatus.system.userfiles.result import Edited, Reading, Stuck, Wish, is_change, of
 
 IMPOSSIBLE = Stuck("it cannot be exchanged (a mount point)")
 UNKNOWN = Stuck("this file system cannot exchange names")

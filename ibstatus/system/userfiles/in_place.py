@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from ibstatus.system import disk, leases
 from ibstatus.system.text.splices import Splice, applied
 from ibstatus.system.userfiles import journal
-from ibstatus.system.userfiles.reading import Reading
-from ibstatus.system.userfiles.result import Edited, Known, Stuck, Wish, is_change, narrowed, stamp_of
+from ibstatus.system.userfiles.result import Edited, Known, Reading, Stuck, Wish, is_change, narrowed, stamp_of
 
 if TYPE_CHECKING:
     from os import stat_result

@@ -5,7 +5,7 @@ import sys
 
 from ibstatus.errors import IbError, told
 from ibstatus.testkit import fake_claude
-from ibstatus.testkit.fake_claude import arguments, hearing, session_start, terminal, transcript
+from ibstatus.testkit.fake_claude import arguments, session_start, terminal, transcript
 from ibstatus.testkit.fake_claude.arguments import Options, Refused
 from ibstatus.testkit.fake_claude.client import Client
 from ibstatus.testkit.fake_claude.script import Script, of_environment, of_prompt
@@ -70,7 +70,7 @@ def farewell(state: State, code: int) -> None:
 
 def heard(path: str) -> int:
     try:
-        lines = [json.dumps(entry._asdict(), ensure_ascii=False) for entry in hearing.heard(path)]
+        lines = [json.dumps(entry._asdict(), ensure_ascii=False) for entry in transcript.heard(path)]
     except OSError as error:
         raise IbError(f"Could not read {path}", cause=str(error)) from error
     terminal.say("".join(f"{line}\n" for line in lines))

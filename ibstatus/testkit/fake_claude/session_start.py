@@ -4,7 +4,7 @@ import calendar
 import time
 from typing import Any
 
-from ibstatus.testkit.fake_claude import hearing, script, transcript
+from ibstatus.testkit.fake_claude import script, transcript
 from ibstatus.testkit.fake_claude.arguments import Refused
 from ibstatus.testkit.fake_claude.state import State
 
@@ -22,10 +22,10 @@ def fresh(state: State) -> int:
 def take_up(state: State) -> int:
     """Draw what it said last, and go on in its script; a step that was begun is not played again."""
     path = transcript.find(state.cwd, state.id)
-    if path is None or not any(line.get("type") in SPOKEN for line in hearing.lines(path)):
+    if path is None or not any(line.get("type") in SPOKEN for line in transcript.lines(path)):
         raise Refused(f"No conversation found with session ID: {state.id}")
     last = 0.0
-    for line in hearing.lines(path):
+    for line in transcript.lines(path):
         if line.get("type") == "fake-claude":
             state.script.left = script.steps([str(step) for step in line.get("left", [])])
             state.script.is_given, state.script.is_first = True, False

@@ -5,10 +5,10 @@ import time
 import uuid
 from typing import Any, NamedTuple
 
-from ibstatus.testkit.fake_claude import arguments, disorder
+from ibstatus.testkit.fake_claude import arguments, hook_payloads
 from ibstatus.testkit.fake_claude.arguments import Options
 from ibstatus.testkit.fake_claude.dialogs import Dialog
-from ibstatus.testkit.fake_claude.prompt_line import PromptLine
+from ibstatus.testkit.fake_claude.keyboard_input import PromptLine
 from ibstatus.testkit.fake_claude.script import Script, Step
 from ibstatus.testkit.fake_claude.settings import Hook, Settings
 from ibstatus.testkit.fake_claude.transcript import Transcript
@@ -67,7 +67,7 @@ class State:
         self.last_words = ""
         self.allowed: list[str] = arguments.rules(options.lists.get("allow", []))
         self.denied: list[str] = arguments.rules(options.lists.get("deny", []))
-        self.disorder = disorder.of_environment(self.id)
+        self.disorder = hook_payloads.of_environment(self.id)
         self.waiters: list[Waiter] = []
         self.wakes: list[str] = []  # what woke us and is not told yet
         self.queue: list[Queued] = []  # typed while a turn runs

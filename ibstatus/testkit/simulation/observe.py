@@ -1,4 +1,7 @@
-"""What the world shows from outside: the published states, what sessions were told, what the history says."""
+"""What the world shows from outside: the published states, what sessions were told, what the history says.
+
+What is really so with each agent, by what was ordered of it.
+"""
 
 import json
 import os
@@ -7,7 +10,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from itertools import pairwise
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from ibstatus.claude import transcript
 from ibstatus.claude.hook_events import DIALOGS
@@ -15,6 +18,7 @@ from ibstatus.mail import inbox, queue, queue_lines
 from ibstatus.project import events, paths
 from ibstatus.system import disk
 from ibstatus.system.text import times
+from ibstatus.testkit.simulation.plan import REMOVALS, Act
 from ibstatus.testkit.simulation.records import Episode, Notice
 
 SUBTASK = "[hook]: Your subtask "
@@ -175,3 +179,73 @@ def inbox_of(place: paths.Place, who: str) -> list[dict[str, Any]]:
 
 def at(event: dict[str, Any]) -> float:
     return times.epoch(str(event.get("t", ""))) or 0.0
+
+
+RUNNING, WAITING, COMPLETE, LIMITED, STOPPED = "running", "waiting", "complete", "rate_limited", "stopped"
+COMPACTING = "compacting"
+ASKING = {"question": "question", "plan": "plan"}  # permissions are given or denied by ib, whoever the agent is
+
+
+TROUBLE = "529 Overloaded"
+
+
+class Truth(NamedTuple):
+    """`reason` '' is not compared. `hears`: can it be told something now?"""
+
+    state: str
+    reason: str = ""
+    hears: bool = True
+
+    def fits(self, state: str, reason: str) -> bool:
+        return self.state == state and self.reason in ("", reason)
+
+    def __str__(self) -> str:
+        return f"{self.state} ({self.reason})" if self.reason else self.state or "removed"
+
+
+IDLE = Truth(WAITING, "input")
+DONE = Truth(COMPLETE)
+UNCOMMITTED = Truth(WAITING, "uncommitted", hears=False)
+GONE = Truth("", hears=False)
+
+
+def orders(act: Act, mark: str, manager: str, reset: str) -> list[str]:
+    """The steps that an act begins with."""
+    tell = f'run ib send {manager or "user-claude"} "DONE: {mark} by {act.who}"'
+    asked = f'run ib send {manager} "? {mark} by {act.who}"' if manager else f'run ib ask "{mark} by {act.who}?"'
+    return {
+        "turn": [f"say Turn {act.number}", "wait"],
+        "work": [f"write f{act.number}.txt Work {act.number}", f"commit Work {act.number}", "finish"],
+        "tell": [tell, "finish"],
+        "ask": [asked, "wait"],
+        "silent": ["end I looked at it."],
+        "compact": ["compact", "wait"],
+        "long": [f"say A long turn, {act.number}", "hold"],
+        "escape": [f"say A turn to interrupt, {act.number}", "hold"],
+        "permission": [f"dialog permission touch p{act.number}", "wait"],
+        "question": [f"ask Which one, {act.number}? | A | B", "wait"],
+        "plan": [f"plan Do it, {act.number}", "wait"],
+        "limit": [f"limit usage {reset}"],
+        "retry": [f"say A turn in trouble, {act.number}", f"hold {TROUBLE}"],
+    }.get(act.fate, [])
+
+
+def after(act: Act, before: Truth, idle: Truth, *, yolo: bool = True) -> Truth:
+    """The truth once this act has begun, or ended. `idle`: how its last turn ended. `yolo`: its dialogs stay open."""
+    if act.ends:
+        return idle if act.fate in ("crash", "lost", *REMOVALS) else IDLE
+    if act.fate in ("long", "escape"):
+        return Truth(RUNNING, hears=False)
+    if act.fate == "retry":
+        return Truth(RUNNING, f"retrying: {TROUBLE}", hears=False)
+    if act.fate in ASKING and yolo:
+        return Truth(WAITING, ASKING[act.fate], hears=False)
+    if act.fate in REMOVALS:
+        return GONE
+    if act.fate in ("crash", "lost"):
+        return Truth(STOPPED, hears=False)
+    if act.fate == "limit":
+        return Truth(LIMITED, hears=False)
+    if act.fate == "mail":
+        return before
+    return DONE if act.fate in ("work", "tell") else IDLE

@@ -1,9 +1,14 @@
-"""The promises, each judged by what was written down. Pure; each returns what breaks it."""
+"""The promises, each judged by what was written down. Pure; each returns what breaks it.
+
+What a simulation came to, as it is printed.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import inf
 from typing import NamedTuple
+
+import msgspec
 
 from ibstatus.testkit.simulation.records import Episode, Notice, Record
 
@@ -138,3 +143,27 @@ TABLE: tuple[tuple[str, str, Callable[[Record], list[str]], Callable[[Record], i
 
 def judged(record: Record) -> Sequence[Promise]:
     return [Promise(name, text, tested(record), judge(record)) for name, text, judge, tested in TABLE]
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """One promise: how often it was put to the test, and what broke it."""
+
+    name: str
+    text: str
+    judged: int
+    broken: list[str]
+
+
+class Report(msgspec.Struct, frozen=True):
+    """`kept_in`: where the world was left for a look."""
+
+    agents: int
+    hours: float
+    seed: int
+    acts: dict[str, int]
+    promises: list[Judged]
+    kept_in: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return not any(one.broken for one in self.promises)

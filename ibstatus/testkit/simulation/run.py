@@ -1,18 +1,25 @@
-"""Leads a simulation through its plan: acts, waits until the world shows what is so, leaps to the next moment."""
+"""Leads a simulation through its plan: acts, waits until the world shows what is so, leaps to the next moment.
+
+One simulation from its plan to its report.
+"""
 
 import os
+import signal
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ibstatus.errors import IbError
 from ibstatus.mail import wake_state
 from ibstatus.project import supervisor_process
-from ibstatus.testkit.simulation import ending, observe, truth
+from ibstatus.system.process import run
+from ibstatus.testkit.simulation import observe, plan, promises, world
+from ibstatus.testkit.simulation import world as ending
 from ibstatus.testkit.simulation.plan import FATES, REMOVALS, Act, Moment
+from ibstatus.testkit.simulation.promises import Judged, Report
 from ibstatus.testkit.simulation.records import Record
 from ibstatus.testkit.simulation.settle import LOOK, MINUTE, Settling
-from ibstatus.testkit.simulation.watcher import signalled
-from ibstatus.testkit.simulation.world import PRIMARY
+from ibstatus.testkit.simulation.world import PRIMARY, World, signalled
 
 HANDS = 6  # acts side by side
 BEFORE = 120.0  # simulated seconds from the reset of a limit to the moment at which it must be over
@@ -75,10 +82,10 @@ class Conductor(Settling):
             self.end(act)
         else:
             self.begin(act)
-        self.truths[act.who] = truth.after(act, self.truths[act.who], self.idle[act.who], yolo=act.who in self.yolo)
-        if self.truths[act.who].state == truth.STOPPED and self.is_dirty(act.who):
-            self.truths[act.who] = truth.UNCOMMITTED
-        if self.truths[act.who] in (truth.IDLE, truth.DONE):
+        self.truths[act.who] = observe.after(act, self.truths[act.who], self.idle[act.who], yolo=act.who in self.yolo)
+        if self.truths[act.who].state == observe.STOPPED and self.is_dirty(act.who):
+            self.truths[act.who] = observe.UNCOMMITTED
+        if self.truths[act.who] in (observe.IDLE, observe.DONE):
             self.idle[act.who] = self.truths[act.who]
 
     def begin(self, act: Act) -> None:
@@ -87,7 +94,7 @@ class Conductor(Settling):
         reset = (self.began + Moment(act.until, ()).at - BEFORE) // MINUTE * MINUTE
         if act.fate == "limit":
             self.resets[act.who] = reset
-        world.order(act.who, *truth.orders(act, mark, manager, time.strftime("%I:%M%p", time.gmtime(reset)).lower()))
+        world.order(act.who, *observe.orders(act, mark, manager, time.strftime("%I:%M%p", time.gmtime(reset)).lower()))
         if act.fate in ("tell", "ask"):
             self.note(mark, manager or PRIMARY)
         if act.fate in WAKES or act.fate == "mail":
@@ -106,7 +113,7 @@ class Conductor(Settling):
         work = self.world.tried("git", "rev-list", f"main..agent/{who}").out
         with self.merging:  # one of two that merge at once is told to try again
             self.command("merge" if fate == "merged" and work and not self.is_dirty(who) else "kill", who, "--force")
-        self.record.orphans += ending.orphans(self.world, [who])
+        self.record.orphans += world.orphans(self.world, [who])
 
     def is_dirty(self, who: str) -> bool:
         worktree = self.world.place.agent_dir(who) + "/repo"
@@ -117,7 +124,7 @@ class Conductor(Settling):
         if act.fate in ("long", "retry"):
             world.order(act.who, "wait")
             world.poke()
-        if act.fate in truth.ASKING and act.who in self.yolo:
+        if act.fate in observe.ASKING and act.who in self.yolo:
             world.keys(self.session(act.who), "Enter")
         if act.fate == "escape":
             world.keys(self.session(act.who), "Escape")
@@ -190,3 +197,31 @@ def cwd_of(pid: int) -> str:
         return os.readlink(f"/proc/{pid}/cwd")
     except OSError:
         return ""
+
+
+ROOM = 5
+
+
+def rehearse(agents: int, hours: float, seed: int, say: Callable[[str], None], *, keep: bool = False) -> Report:
+    for program in ("tmux", "git"):
+        if not run.path_of(program):
+            raise IbError(f"{program} is not installed, and a simulation is real", hint=f"install {program}")
+    if not os.path.isdir("/proc"):
+        raise IbError("A simulation looks for what is left in /proc, and this system has none", hint="ib demo")
+    drawn = plan.drawn(agents, hours, seed)
+    world = World(seed)
+    try:
+        world.found(agents + ROOM)
+        conductor = Conductor(world, drawn, say)
+        record = conductor.run()
+        ending.judge(world, drawn, record)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave anything behind
+        world.close(keep=keep)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    found = promises.judged(record)
+    return Report(agents, hours, seed, dict(sorted(record.acts.items())), shown(found), world.folder if keep else "")
+
+
+def shown(found: Sequence[promises.Promise]) -> list[Judged]:
+    return [Judged(*one) for one in found]

@@ -9,7 +9,7 @@ from ibstatus.claude import hook_state, transcript
 from ibstatus.mail import inbox
 from ibstatus.project import agent_meta
 from ibstatus.state import snapshot
-from ibstatus.testkit.simulation import observe, truth
+from ibstatus.testkit.simulation import observe
 from ibstatus.testkit.simulation.observe import Ears
 from ibstatus.testkit.simulation.plan import Plan
 from ibstatus.testkit.simulation.records import Limit, Record, Sent, Wrong
@@ -32,10 +32,10 @@ class Settling:
         self.record = Record()
         self.managers = {who.name: who.manager for who in plan.agents}
         self.yolo = {who.name for who in plan.agents if who.yolo}
-        self.truths = {who.name: truth.IDLE for who in plan.agents}
+        self.truths = {who.name: observe.IDLE for who in plan.agents}
         self.idle = dict(self.truths)
         self.doing = dict.fromkeys(self.truths, "start")
-        self.given_up: dict[str, truth.Truth] = {}
+        self.given_up: dict[str, observe.Truth] = {}
         self.sent: dict[str, Sent] = {}
         self.ears: dict[str, Ears] = {}
         self.resets: dict[str, float] = {}
@@ -115,7 +115,7 @@ class Settling:
             del self.given_up[who]
 
     def note_resumed(self) -> None:
-        for who in [who for who in self.parked if self.shown(who) not in (truth.LIMITED, "")]:
+        for who in [who for who in self.parked if self.shown(who) not in (observe.LIMITED, "")]:
             self.resumed = self.now()
             self.record.limits.append(Limit(who, self.parked.pop(who), self.resumed))
 
@@ -154,9 +154,9 @@ class Settling:
     def in_a_turn(self) -> bool:
         """Somebody who will be done in a moment."""
         now = self.world.clock.now()
-        for who in [who for who, one in self.truths.items() if one.state != truth.RUNNING]:
+        for who in [who for who, one in self.truths.items() if one.state != observe.RUNNING]:
             known = hook_state.read(hook_state.path_of(self.world.place, who, ""))
-            if known.state in (truth.RUNNING, truth.COMPACTING) and now - known.at < FRESH:
+            if known.state in (observe.RUNNING, observe.COMPACTING) and now - known.at < FRESH:
                 return True
         return False
 

@@ -1,18 +1,96 @@
-"""Where a simulation takes place: a throw-away HOME and repository, a tmux of its own, programs on its own clock."""
+"""Where a simulation takes place: a throw-away HOME and repository, a tmux of its own, programs on its own clock.
+
+The end of a simulation: agents are removed, and what must be gone or still there is looked at.
+
+Clears a simulation away whose own process was killed: started beside it, it reads until that is gone.
+
+argv: FOLDER; on stdin, `done` from one that has cleared up by itself.
+"""
 
 import os
 import shlex
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 
 from ibstatus.errors import IbError
 from ibstatus.project import paths, supervisor_process
 from ibstatus.system.process import run
 from ibstatus.system.process.run import Ended
-from ibstatus.testkit.simulation import clocked, watcher
-from ibstatus.testkit.simulation.clock import Clock
+from ibstatus.testkit.simulation import clocked, plan
+from ibstatus.testkit.simulation.records import Clock, Record
+
+DONE = b"done"
+SOCKET = "ib"
+ROUNDS = 3  # what is killed may have started something meanwhile
+
+
+def beside(folder: str) -> "subprocess.Popen[bytes]":
+    """In a session of its own, and without anything in its environment by which it would be taken for a part."""
+    argv = [sys.executable, "-P", "-m", __name__, folder]
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(
+        argv, cwd="/", stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, bufsize=0, start_new_session=True
+    )
+
+
+def dismiss(watching: "subprocess.Popen[bytes]") -> None:
+    try:
+        watching.communicate(DONE)
+    except OSError:
+        return  # somebody has ended it
+
+
+def main(folder: str) -> None:
+    if sys.stdin.buffer.read() != DONE:
+        clear(folder)
+
+
+def clear(folder: str, *, keep: bool = False) -> None:
+    """All that runs there, and the files."""
+    for socket in (SOCKET, "sim"):
+        try:
+            run.run(["tmux", "-L", socket, "kill-server"], "/", {**os.environ, "TMUX_TMPDIR": folder + "/tmux"})
+        except OSError:
+            pass
+    for _ in range(ROUNDS):
+        for pid, _ in list(processes_in(folder)):
+            signalled(pid, signal.SIGKILL)
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def processes_in(folder: str) -> Iterator[tuple[int, list[str]]]:
+    """Every process that runs in this world, by its environment."""
+    mark = f"={folder}/".encode()
+    for leaf in os.listdir("/proc"):
+        if not leaf.isdigit() or int(leaf) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{leaf}/environ", "rb") as file:
+                inside = mark in file.read()
+            with open(f"/proc/{leaf}/cmdline", "rb") as file:
+                words = [os.fsdecode(word) for word in file.read().split(b"\0")]
+        except OSError:
+            continue
+        if inside and any(words):
+            yield int(leaf), words
+
+
+def signalled(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+
 
 PRIMARY = "sim-primary"
 SESSION = "00000000-0000-4000-8000-000000000001"
@@ -44,7 +122,7 @@ class World:
 
     def __init__(self, seed: int) -> None:
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="ib-sim-", dir=ground()))
-        self.watching = watcher.beside(self.folder)
+        self.watching = beside(self.folder)
         self.root = self.folder + "/repo"
         for leaf in ("bin", "scripts", "orders", "tmux", "home", "repo", "claude"):
             os.mkdir(f"{self.folder}/{leaf}", 0o700)
@@ -116,17 +194,17 @@ class World:
             raise IbError(f"The simulation stopped at: {shlex.join(argv)}", cause=(done.err or done.out).strip())
         return done.out
 
-    def keys(self, session: str, *names: str, socket: str = watcher.SOCKET) -> None:
+    def keys(self, session: str, *names: str, socket: str = SOCKET) -> None:
         self.tried("tmux", "-L", socket, "send-keys", "-t", f"={session}:", *names)
 
     def processes(self) -> Iterator[tuple[int, list[str]]]:
-        return watcher.processes_in(self.folder)
+        return processes_in(self.folder)
 
     def poke(self) -> None:
         """After a leap: whoever sleeps until a time looks at the clock. SIGCHLD means nothing to anybody else."""
         for pid, words in self.processes():
             if "ibstatus.testkit.fake_claude" in words:
-                watcher.signalled(pid, signal.SIGCHLD)
+                signalled(pid, signal.SIGCHLD)
         os.utime(self.place.messages) if os.path.exists(self.place.messages) else os.utime(self.place.home)
         os.utime(self.root + "/.ittybitty.json")
 
@@ -135,6 +213,77 @@ class World:
             supervisor_process.stop(paths.find(self.root))
         except IbError:
             pass  # it never became a repository
-        watcher.clear(self.folder, keep=keep)
+        clear(self.folder, keep=keep)
         self.clock.close()
-        watcher.dismiss(self.watching)
+        dismiss(self.watching)
+
+
+GONE_WITHIN = 5.0
+
+
+def judge(there: World, drawn: plan.Plan, record: Record) -> None:
+    record.outside = outside(there)
+    made = commits(there, drawn)
+    workers = [who.name for who in drawn.agents if who.is_worker]
+    gone = workers[: max(1, len(workers) // 3)] if workers else []
+    record.lost_commits += missing(made, drawn)
+    if gone:
+        done = there.tried("ib", "kill", *gone, "--force", primary=True)
+        record.acts["removed"] = record.acts.get("removed", 0) + len(gone)
+        if done.code:
+            record.failures.append(f"ib kill: {done.err.strip()}")
+        record.orphans += orphans(there, gone)
+    for who, each in made.items():
+        lost = [one for one in each if there.tried("git", "cat-file", "-e", one + "^{commit}").code]
+        record.lost_commits += [f"{one} of {who} is gone" for one in lost]
+
+
+def outside(there: World) -> str:
+    """CLAUDE.md without what ib has put into it, against what it was."""
+    done = there.tried("git", "diff", "--quiet", "--", "CLAUDE.md")
+    if done.code:
+        return f"git shows CLAUDE.md as changed: {done.err.strip()}"
+    with open(there.root + "/CLAUDE.md", encoding="utf-8") as file:
+        text = file.read()
+    return "" if text.startswith(TEXT) else "its own text is changed"
+
+
+def commits(there: World, drawn: plan.Plan) -> dict[str, list[str]]:
+    found = {}
+    for who in drawn.agents:
+        found[who.name] = there.tried("git", "rev-list", "--no-merges", f"{there.first}..agent/{who.name}").out.split()
+    return found
+
+
+def missing(made: dict[str, list[str]], drawn: plan.Plan) -> list[str]:
+    """Every piece of work was a commit of its own."""
+    wanted: dict[str, int] = {}
+    for moment in drawn.moments:
+        for act in moment.acts:
+            wanted[act.who] = wanted.get(act.who, 0) + (act.fate == "work")
+    return [
+        f"{who} made {count} commits, {len(made[who])} are there"
+        for who, count in wanted.items()
+        if len(made[who]) < count
+    ]
+
+
+def orphans(there: World, gone: list[str]) -> list[str]:
+    deadline = time.monotonic() + GONE_WITHIN
+    while (found := left(there, gone)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def left(there: World, gone: list[str]) -> list[str]:
+    sessions = there.tried("tmux", "-L", SOCKET, "list-sessions", "-F", "#{session_name}").out.split()
+    found = [f"the tmux session {name}" for name in sessions if any(name.endswith(f"-{who}") for who in gone)]
+    for pid, words in there.processes():
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                entries = file.read().split(b"\0")
+        except OSError:
+            continue
+        if any(f"IB_AGENT_ID={who}".encode() in entries for who in gone):
+            found.append(f"process {pid}: {' '.join(map(os.path.basename, words))[:100]}")
+    return found

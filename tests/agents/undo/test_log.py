@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ibstatus.agents.undo import log, undo_bulk
+from ibstatus.agents.undo import log
 from ibstatus.errors import IbError
 from ibstatus.project import home, operations, paths
 from ibstatus.system import disk, folders
@@ -79,10 +79,10 @@ def test_kept_thirty_days(place: paths.Place) -> None:
 
 def test_neither_their_number_nor_their_size_breaks_the_promise(place: paths.Place) -> None:
     for number in range(60):
-        kept(place, f"n{number}", NOW - number, size=undo_bulk.LARGEST)
+        kept(place, f"n{number}", NOW - number, size=log.LARGEST)
 
     assert log.surplus(place, NOW) == []
-    assert undo_bulk.relieve(place) == []
+    assert log.relieve(place) == []
     assert len(log.all_of(place)) == 60
 
 
@@ -95,34 +95,34 @@ def test_a_group_goes_as_a_whole(place: paths.Place) -> None:
 
 def bulky(place: paths.Place, agent: str, at: float) -> Path:
     """A record whose kept worktree has a big ignored folder, a small ignored file, and one that is not ignored."""
-    name = kept(place, agent, at, size=undo_bulk.LARGEST)
+    name = kept(place, agent, at, size=log.LARGEST)
     rest = Path(log.folder(place, name), "rest")
     (rest / "node_modules").mkdir(parents=True)
     (rest / "node_modules" / "blob").write_bytes(b"x" * (2 << 20))
     (rest / ".env").write_text("secret")
     (rest / "film").write_bytes(b"x" * (2 << 20))
-    undo_bulk.note(place, name, [b"node_modules/", b".env"])
+    log.note(place, name, [b"node_modules/", b".env"])
     return rest
 
 
 def test_over_the_limit_the_oldest_loses_what_is_ignored_and_big(place: paths.Place) -> None:
     old, new = bulky(place, "a", NOW - 2), bulky(place, "b", NOW - 1)
 
-    (lost,) = undo_bulk.relieve(place)
+    (lost,) = log.relieve(place)
 
     assert (lost.agent, lost.dropped) == ("a", ["node_modules/"])
-    assert lost.size < undo_bulk.LARGEST
+    assert lost.size < log.LARGEST
     assert log.read(place, lost.name) == lost
     assert sorted(path.name for path in old.iterdir()) == [".env", "film"]
     assert (new / "node_modules" / "blob").exists()
-    assert undo_bulk.relieve(place) == []
+    assert log.relieve(place) == []
 
 
 def test_a_repository_in_what_is_ignored_stays(place: paths.Place) -> None:
     old, _ = bulky(place, "a", NOW - 2), bulky(place, "b", NOW - 1)
     (old / "node_modules" / "deep" / ".git").mkdir(parents=True)
 
-    assert undo_bulk.relieve(place) == []
+    assert log.relieve(place) == []
     assert (old / "node_modules" / "blob").exists()
 
 
@@ -130,12 +130,12 @@ def test_what_is_being_brought_back_is_not_relieved(place: paths.Place) -> None:
     old, _ = bulky(place, "a", NOW - 2), bulky(place, "b", NOW - 1)
 
     with operations.begin(place, "undo", "a") as op:
-        assert undo_bulk.relieve(place) == []
-    assert undo_bulk.relieve(place) == []  # cut off, and not yet mended
+        assert log.relieve(place) == []
+    assert log.relieve(place) == []  # cut off, and not yet mended
     op.done()
 
     assert (old / "node_modules" / "blob").exists()
-    assert len(undo_bulk.relieve(place)) == 1
+    assert len(log.relieve(place)) == 1
 
 
 def test_forgotten_is_gone(place: paths.Place) -> None:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibstatus.agents import kill, recover
-from ibstatus.agents.undo import forgetting, git_snapshot, log, undo, undo_bulk
+from ibstatus.agents.undo import git_snapshot, log, undo
 from ibstatus.errors import IbError
 from ibstatus.mail import questions
 from ibstatus.project import agent_meta, founding, home, operations, paths
@@ -537,7 +537,7 @@ def test_submodules_come_back_though_git_gave_their_names_away(
 def test_what_went_to_save_space_is_said(
     repo: paths.Place, worked: Path, agent: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(undo_bulk, "LARGEST", 1)
+    monkeypatch.setattr(log, "LARGEST", 1)
     (worked / "build" / "big").write_bytes(b"x" * (2 << 20))
     agent(repo, "other")
     close(repo, "foo")
@@ -573,7 +573,7 @@ def test_a_record_that_is_forgotten_leaves_no_ref(repo: paths.Place, worked: Pat
     done = close(repo, "foo").retired[0]
     log.hide(repo, done.undo)  # killed right after it
 
-    forgetting.forget_old(repo, NOW, silent)
+    log.forget_old(repo, NOW, silent)
 
     assert git(repo.root, "for-each-ref", "refs/ib") == ""
     assert folders.names_in(repo.safe + "/undo") == []

@@ -168,7 +168,7 @@ def test_what_must_deny_has_longer_than_its_own_alarm(agent: Agent) -> None:
     settings = agent_settings.build(agent, {}, PROGRAM)
 
     limits = {mine.hook: mine.value["timeout"] for mine in hook_settings.ours(settings)}
-    must = {hook for hook, (fails, _) in entry.HOOKS.items() if fails in (entry.GUARD, entry.REQUEST)} & limits.keys()
+    must = {hook for hook, (fails, *_) in entry.HOOKS.items() if fails in (entry.GUARD, entry.REQUEST)} & limits.keys()
     assert "agent-path" in must
     assert all(limits[hook] >= 100 * entry.LIMIT[entry.HOOKS[hook][0]] for hook in must)
     assert all(limit == hook_settings.TIMEOUT for hook, limit in limits.items() if hook not in must)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibstatus.claude.screens.dialogs import Dialog, step_to
-from ibstatus.claude.screens.key_pace import LOST, SETTLED, Pace
+from ibstatus.claude.screens.prompt import LOST, SETTLED, Pace
 
 LOOK = 0.25
 OPTIONS = ("No, exit", "Yes, I trust this folder")

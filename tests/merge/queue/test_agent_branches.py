@@ -101,7 +101,7 @@ def test_a_commit_while_it_is_stopped_is_not_lost(repo: paths.Place, board: Boar
     commit(worker, "new.txt", "new\n")
     queue(repo, board, "agent/w")
     late = iter(["late.txt"])
-    monkeypatch.setattr("ibstatus.agents.stop.stop", lambda *args: [commit(worker, name, "late\n") for name in late])
+    monkeypatch.setattr("ibstatus.agents.session.stop", lambda *args: [commit(worker, name, "late\n") for name in late])
 
     waiting = one(repo, board)
 

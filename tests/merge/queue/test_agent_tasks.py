@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board
-from ibstatus.claude import turn_ends
+from ibstatus.claude import hook_events
 from ibstatus.project import paths
 from tests import killed
 from tests.agents.test_spawn import everything, held_checkout
@@ -55,7 +55,7 @@ def test_it_is_called_like_its_task_holds_it_and_is_told_of_it(repo: paths.Place
     assert isinstance(found, dict)
     assert (found["id"], found["attempt"]) == ("it", 1)
     prompt = Path(repo.agent_dir("it"), "prompt.txt").read_text()
-    for words in ("All of them.", "mind the gap", "make check", turn_ends.COMPLETE, "\nBe quick\n"):
+    for words in ("All of them.", "mind the gap", "make check", hook_events.COMPLETE_PHRASE, "\nBe quick\n"):
         assert words in prompt
     assert ib("list", "--json").json()[0]["prompt"] == "Write the tests"  # type: ignore[index]
     assert "Write the tests" in ib("list").out

@@ -12,7 +12,7 @@ import pytest
 
 from ibstatus.agents import recover
 from ibstatus.board import holdings, opening
-from ibstatus.project import agent_meta, fleet, home, operations, paths
+from ibstatus.project import agent_meta, home, operations, paths
 from ibstatus.system.git import checkouts
 from tests import killed
 from tests.conftest import Done, git, make_agent
@@ -273,7 +273,7 @@ def test_an_agent_that_undo_brings_back_in_a_copy_is_the_copys(
     assert ib("undo", "x", cwd=copy.root).code == 0
 
     mine = agent_meta.read(copy, "x")
-    assert mine["tmux_session"] == f"ittybitty-{fleet.repo_id(copy)}-x"
+    assert mine["tmux_session"] == f"ittybitty-{agent_meta.repo_id(copy)}-x"
     assert mine["session_id"] != known["session_id"]
     assert Path(copy.agent_dir("x"), "token").read_text() != token
     assert git(Path(copy.agent_dir("x"), "repo"), "rev-parse", "--git-common-dir").strip() == copy.common
@@ -315,7 +315,7 @@ def test_killed_while_it_is_parted_the_next_command_finishes(repo: paths.Place, 
     (Path(repo.agent_dir("a1")) / "token").write_text("secret\n")
     taken(repo, "a1", task={"id": "t", "attempt": 1, "board": SERVER})
     ib("gc")
-    ident = fleet.repo_id(repo)
+    ident = agent_meta.repo_id(repo)
     copy = copied(repo)
 
     killed.run_ib(at, "init", "--copied", cwd=copy.root)
@@ -323,14 +323,14 @@ def test_killed_while_it_is_parted_the_next_command_finishes(repo: paths.Place, 
     assert ib("gc", cwd=copy.root).code == 0
 
     known = agent_meta.read(copy, "a1")
-    assert fleet.repo_id(copy) not in ("", ident)
-    assert known["tmux_session"] == f"ittybitty-{fleet.repo_id(copy)}-a1"
+    assert agent_meta.repo_id(copy) not in ("", ident)
+    assert known["tmux_session"] == f"ittybitty-{agent_meta.repo_id(copy)}-a1"
     assert "task" not in known
     for path in (Path(copy.agent_dir("a1"), "token"), Path(copy.safe, "agents/a1/token")):
         assert path.read_text() not in ("", "secret\n")
-    assert Path(copy.safe, "repo-id").read_text().strip() == fleet.repo_id(copy)
+    assert Path(copy.safe, "repo-id").read_text().strip() == agent_meta.repo_id(copy)
     assert git(Path(copy.agent_dir("a1"), "repo"), "rev-parse", "--git-common-dir").strip() == copy.common
-    assert fleet.repo_id(repo) == ident
+    assert agent_meta.repo_id(repo) == ident
 
 
 ACTING = (("gc",), ("send", "user-claude", "hello"), ("kill", "a1", "--force"), ("uninstall", "--force"), ("init",))
@@ -340,7 +340,7 @@ ACTING = (("gc",), ("send", "user-claude", "hello"), ("kill", "a1", "--force"), 
 def test_nothing_acts_before_a_person_has_said_what_it_is(repo: paths.Place, ib: Ib, is_copy: bool) -> None:
     ib("init")
     make_agent(repo, "a1")
-    ident = fleet.repo_id(repo)
+    ident = agent_meta.repo_id(repo)
     there = copied(repo) if is_copy else moved(repo, "there")
     before = agent_meta.read(there, "a1")
 
@@ -353,13 +353,13 @@ def test_nothing_acts_before_a_person_has_said_what_it_is(repo: paths.Place, ib:
         assert "Traceback" not in ib(*command, cwd=there.root).err
     assert "it was moved or copied" in ib("doctor", cwd=there.root).out
     assert "a1" in ib("list", cwd=there.root).out
-    assert (agent_meta.read(there, "a1"), fleet.repo_id(there)) == (before, ident)
+    assert (agent_meta.read(there, "a1"), agent_meta.repo_id(there)) == (before, ident)
 
     assert ib("init", "--copied" if is_copy else "--moved", cwd=there.root).code == 0
-    assert (fleet.repo_id(there) == ident) != is_copy
+    assert (agent_meta.repo_id(there) == ident) != is_copy
     assert ib("gc", cwd=there.root).code == 0
     assert ib("init", "--copied", cwd=there.root).code == 1
-    assert fleet.repo_id(there) != ident or not is_copy
+    assert agent_meta.repo_id(there) != ident or not is_copy
     assert git(Path(there.agent_dir("a1"), "repo"), "rev-parse", "--git-common-dir").strip() == there.common
 
 
@@ -372,17 +372,17 @@ def test_a_copy_that_was_cleaned_is_asked_as_well(repo: paths.Place, ib: Ib) -> 
     assert ib("gc", cwd=copy.root).code == 1
     assert not Path(copy.home).exists()
     assert ib("init", "--copied", cwd=copy.root).code == 0
-    assert fleet.repo_id(copy) not in ("", fleet.repo_id(repo))
+    assert agent_meta.repo_id(copy) not in ("", agent_meta.repo_id(repo))
 
 
 def test_the_same_folder_by_another_path_is_not_asked(repo: paths.Place, ib: Ib) -> None:
     ib("init")
-    ident, other = fleet.repo_id(repo), Path(repo.root).parent / "by-another-name"
+    ident, other = agent_meta.repo_id(repo), Path(repo.root).parent / "by-another-name"
     os.symlink(repo.root, other)
     Path(repo.safe, "root").write_bytes(os.fsencode(other) + b"\n")
 
     assert ib("gc").code == 0
-    assert fleet.repo_id(repo) == ident
+    assert agent_meta.repo_id(repo) == ident
 
 
 def test_a_checkout_that_shares_its_git_directory_is_no_copy(repo: paths.Place, ib: Ib) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from ibstatus.board import opening
 from ibstatus.board.port import Board
-from ibstatus.project import fleet, paths
+from ibstatus.project import agent_meta, paths
 from tests import killed
 from tests.conftest import Done
 from tests.merge.queue.test_copied import copied
@@ -26,13 +26,13 @@ def test_the_queue_of_a_copied_file_is_the_copys(repo: paths.Place, board: Board
 
     assert ib("init", "--copied", cwd=copy.root).code == 0
     own = opening.of_file(copy)
-    [entry] = own.entries(fleet.repo_id(copy))
+    [entry] = own.entries(agent_meta.repo_id(copy))
     assert one(copy, own).status == "merged"
     own.close()
     assert (Path(copy.root) / "new.txt").exists()
     assert not (Path(repo.root) / "new.txt").exists()
     first = opening.of_file(repo)
-    assert [found.status for found in first.entries(fleet.repo_id(repo))] == ["pending"]
+    assert [found.status for found in first.entries(agent_meta.repo_id(repo))] == ["pending"]
     first.close()
     assert entry.branch == "topic"
     assert os.listdir(copy.safe + "/formerly") == []
@@ -54,6 +54,6 @@ def test_the_queue_comes_along_whenever_the_command_is_killed(repo: paths.Place,
     for place in (copy, again):
         assert "topic" in ib("board", "merge", "list", cwd=place.root).out
         assert [entry["repo"] for entry in ib("board", "merge", "list", "--json", cwd=place.root).json()] == [
-            fleet.repo_id(place)
+            agent_meta.repo_id(place)
         ]
-    assert len({fleet.repo_id(place) for place in (repo, copy, again)}) == 3
+    assert len({agent_meta.repo_id(place) for place in (repo, copy, again)}) == 3

@@ -7,7 +7,7 @@ import pytest
 from ibstatus.board.port import Board
 from ibstatus.merge import move_branch
 from ibstatus.model.board import Entry
-from ibstatus.project import fleet, paths
+from ibstatus.project import agent_meta, paths
 from tests.conftest import git
 from tests.gitwork import commit, parents, state, subjects, tip
 from tests.queuework import drained, one, queue, resolve_by_hand, side
@@ -151,7 +151,7 @@ def test_another_repositorys_entries_are_left_alone(repo: paths.Place, board: Bo
     side(repo, "topic", "new.txt", "new\n")
     entry = queue(repo, board, "topic")
     Path(repo.repo_id).write_text("12345678\n")
-    assert fleet.repo_id(repo) == "12345678"
+    assert agent_meta.repo_id(repo) == "12345678"
 
     assert drained(repo, board)[0] == []
     assert reread(board, entry).status == "pending"

@@ -7,7 +7,7 @@ import pytest
 
 from ibstatus.board.port import Board
 from ibstatus.errors import IbError
-from ibstatus.merge.queue import remedy, resolve
+from ibstatus.merge.queue import resolve
 from ibstatus.merge.rules import queue as board_merge
 from ibstatus.model.board import Entry
 from ibstatus.project import paths
@@ -97,11 +97,11 @@ def test_an_agent_that_is_there_is_asked(repo: paths.Place, board: Board) -> Non
     queue(repo, board, "agent/w")
     entry = one(repo, board)
 
-    assert remedy.of(repo, entry) == (
+    assert resolve.of(repo, entry) == (
         "ib send w 'Your work conflicts with main in file.txt. Merge or rebase onto main, keep what both sides need, "
         f"commit'; when it has: ib board merge resolve {entry.id}"
     )
-    assert remedy.of_marks(repo, entry, ["file.txt"]) == (
+    assert resolve.of_marks(repo, entry, ["file.txt"]) == (
         "ib send w 'Conflict markers stand in file.txt. Keep what both sides need, commit'; when it has: "
         f"ib board merge resolve {entry.id}"
     )

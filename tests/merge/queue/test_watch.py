@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.board.port import Board, Gone
-from ibstatus.merge.queue import watch
+from ibstatus.merge.queue import drain
 from ibstatus.model.board import Entry
 from ibstatus.project import paths
 from ibstatus.system import locks
@@ -32,7 +32,7 @@ def watched(repo: paths.Place, over: list[Entry]) -> Iterator[Start]:
     def start(open_board: Callable[[], Board]) -> list[str]:
         said: list[str] = []
         args = (repo, open_board, stop, said.append, over.extend)
-        thread = threading.Thread(target=watch.watch, args=args)
+        thread = threading.Thread(target=drain.watch, args=args)
         thread.start()
         threads.append(thread)
         return said
@@ -94,7 +94,7 @@ def test_a_board_that_is_gone_is_said_once_and_opened_anew(repo: paths.Place, bo
 def test_one_that_waits_rests_until_the_poll_and_then_goes(
     repo: paths.Place, board: Board, watched: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "POLL", 0.2)
+    monkeypatch.setattr(drain, "POLL", 0.2)
     side(repo, "a", "a.txt", "a")
     queue(repo, board, "a")
     Path(repo.root, "file.txt").write_text("mine\n")
@@ -119,7 +119,7 @@ def test_the_merger_that_lets_go_looks_again(repo: paths.Place, board: Board, wa
     assert locks.is_held(str(lock))
 
     queue(repo, board, "b")
-    assert watch.drain(repo, board, print, patient=False) == []
+    assert drain.drain(repo, board, print, patient=False) == []
     go.touch()
 
     until(lambda: all(entry.status == "merged" for entry in board.entries()))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.project import paths
-from ibstatus.system.git import git_filter, index
+from ibstatus.system.git import index
 from tests.conftest import git
 
 
@@ -70,9 +70,9 @@ def test_an_edit_is_not_taken_in_by_looking_again(repo: paths.Place) -> None:
 def test_what_git_would_store_with_and_without_a_filter(repo: paths.Place) -> None:
     git(repo.root, "config", "filter.up.clean", "tr a-z A-Z")
     Path(repo.root, ".gitattributes").write_text("file.txt filter=up\n")
-    plain = git_filter.digest(repo.root, "file.txt", b"one\n", without="up")
+    plain = index.digest(repo.root, "file.txt", b"one\n", without="up")
 
-    assert git_filter.attributes(repo.root, "file.txt", ("filter", "ident")) == {"filter": "up", "ident": "unspecified"}
-    assert git_filter.settings(repo.root, "up") == [("filter.up.clean", "tr a-z A-Z")]
+    assert index.attributes(repo.root, "file.txt", ("filter", "ident")) == {"filter": "up", "ident": "unspecified"}
+    assert index.settings(repo.root, "up") == [("filter.up.clean", "tr a-z A-Z")]
     assert plain == index.entries(repo.root, "file.txt")[0].oid
-    assert git_filter.digest(repo.root, "file.txt", b"one\n") not in (plain, "")
+    assert index.digest(repo.root, "file.txt", b"one\n") not in (plain, "")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibstatus.errors import IbError
-from ibstatus.merge import checkout_update, temp_checkout, trial
+from ibstatus.merge import checkout_update, temp_checkout
 from ibstatus.project import paths
 from ibstatus.system.git import checkouts, diff, merge_tree, refs
 from tests.conftest import git
@@ -189,13 +189,13 @@ def test_only_what_the_dead_have_left_is_swept(repo: paths.Place, tmp_path: Path
 
 
 def test_a_trial_that_kills_its_parent_has_failed_and_we_live(tmp_path: Path) -> None:
-    assert trial.run("kill -9 $PPID; sleep 60", str(tmp_path)).code != 0
-    assert trial.run("kill -9 $$", str(tmp_path)).code == 128 + 9
-    assert trial.run("echo '$1' \"a  b\"; exit 3", str(tmp_path)) == (3, ["$1 a  b"])
+    assert temp_checkout.run("kill -9 $PPID; sleep 60", str(tmp_path)).code != 0
+    assert temp_checkout.run("kill -9 $$", str(tmp_path)).code == 128 + 9
+    assert temp_checkout.run("echo '$1' \"a  b\"; exit 3", str(tmp_path)) == (3, ["$1 a  b"])
 
 
 def test_a_trial_ends_with_the_command_and_not_with_what_it_leaves_running(tmp_path: Path) -> None:
-    tried = trial.run("seq 1 99; echo ü >&2; sleep 60 & exit 5", str(tmp_path))
+    tried = temp_checkout.run("seq 1 99; echo ü >&2; sleep 60 & exit 5", str(tmp_path))
 
     assert tried.code == 5
     assert tried.last == [*(str(number) for number in range(81, 100)), "ü"]

@@ -6,7 +6,7 @@ import pytest
 
 from ibstatus.project import paths
 from ibstatus.system.git import run
-from ibstatus.system.process import installed
+from ibstatus.system.process import run as installed
 from ibstatus.system.tmux import server
 from tests.conftest import make_repo
 from tests.mail import layouts

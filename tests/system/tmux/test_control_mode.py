@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibstatus.system.process import own_processes
+from ibstatus.system.process import user_processes
 from ibstatus.system.tmux import connect_lock
 from ibstatus.system.tmux import server as driver
 from ibstatus.system.tmux.control_mode import PART, Connection, Reading, Reply
@@ -78,7 +78,7 @@ def test_it_goes_after_kill_9(tmux: Tmux) -> None:
 
     assert done.returncode == -signal.SIGKILL
     until(lambda: driver.sessions("ib") == {"a"})
-    own_processes.end_lines("ib", "k", {"a"})
+    user_processes.end_lines("ib", "k", {"a"})
 
 
 def test_no_server_is_not_started_and_no_error(tmux: Tmux, connection: Connection) -> None:
@@ -270,7 +270,7 @@ def test_only_a_line_to_this_server_without_holder_and_session_is_ended(
     monkeypatch.setattr(psutil, "pids", lambda: [99])
     monkeypatch.setattr(psutil, "Process", lambda pid: known)
 
-    assert own_processes.end_lines("ib", "test", there) is over
+    assert user_processes.end_lines("ib", "test", there) is over
     assert known.terminated is ended
 
 
@@ -325,5 +325,5 @@ def test_a_server_survives_one_that_is_killed(tmux: Tmux) -> None:
         subprocess.run([sys.executable, "-c", code], check=False)
 
     until(lambda: driver.sessions("ib") == {"a"})
-    own_processes.end_lines("ib", "k", {"a"})  # now and then one is left, for which the server would wait
+    user_processes.end_lines("ib", "k", {"a"})  # now and then one is left, for which the server would wait
     assert tmux("display-message", "-p", "#{pid}") == server

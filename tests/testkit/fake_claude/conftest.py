@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ibstatus.testkit.fake_claude import hearing
+from ibstatus.testkit.fake_claude import transcript
 from tests.conftest import Done, git
 from tests.until import until
 
@@ -55,7 +55,7 @@ class Project:
 
     def heard(self, session: str) -> list[tuple[str, str]]:
         path = self.transcript(session)
-        return [tuple(entry) for entry in hearing.heard(str(path))] if path.exists() else []
+        return [tuple(entry) for entry in transcript.heard(str(path))] if path.exists() else []
 
     def play(self, *args: str, stdin: bytes | None = None, **env: str) -> Done:
         """Without a terminal."""

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from ibstatus.testkit.fake_claude import disorder, script_updates, waits
+from ibstatus.testkit.fake_claude import hook_payloads, script_updates, waits
 from ibstatus.testkit.fake_claude.script import Step
 from ibstatus.testkit.fake_claude.settings import Hook
 
@@ -45,7 +45,7 @@ HOOK = Hook("true", 5.0, False, False)
 
 
 def counted(written: str, event: str, times: int = 400) -> int:
-    state = disorder.Disorder(written, "s")
+    state = hook_payloads.Disorder(written, "s")
     return sum(len(state.runs(event, [(HOOK, b"")])) for _ in range(times))
 
 
@@ -65,14 +65,14 @@ def test_what_decides_is_never_dropped() -> None:
 
 
 def test_what_is_swapped_comes_after_the_next_one() -> None:
-    state = disorder.Disorder("swap=1", "s")
+    state = hook_payloads.Disorder("swap=1", "s")
 
     assert state.runs("PostToolUse", [(HOOK, b"first")]) == []
     assert [data for _, data in state.runs("Stop", [(HOOK, b"second")])] == [b"second", b"first"]
 
 
 def test_the_same_seed_is_the_same_disorder() -> None:
-    runs = [[len(disorder.Disorder("drop=0.5,seed=3", "s").runs("PostToolUse", [(HOOK, b"")]))] for _ in range(5)]
+    runs = [[len(hook_payloads.Disorder("drop=0.5,seed=3", "s").runs("PostToolUse", [(HOOK, b"")]))] for _ in range(5)]
 
     assert all(run == runs[0] for run in runs)
 

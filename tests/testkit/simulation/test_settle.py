@@ -8,7 +8,7 @@ import pytest
 
 from ibstatus.project import home, paths
 from ibstatus.state import snapshot
-from ibstatus.testkit.simulation import plan, settle, truth
+from ibstatus.testkit.simulation import observe, plan, settle
 from ibstatus.testkit.simulation.settle import Settling
 from ibstatus.testkit.simulation.world import World
 
@@ -45,7 +45,7 @@ def stage(repo: paths.Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]
 def begun(stage: Stage, **courses: Course) -> Settling:
     stage.courses, stage.began = courses, stage.clock.now()
     found = Settling(stage, plan.Plan(tuple(map(plan.Who, courses)), ()), lambda text: None)
-    found.truths = dict.fromkeys(courses, truth.Truth(truth.WAITING))
+    found.truths = dict.fromkeys(courses, observe.Truth(observe.WAITING))
     stage.poke()
     return found
 
@@ -106,6 +106,6 @@ def test_who_is_never_right_is_given_up_and_looked_at_again_when_something_else_
     assert fleet.record.wrong[0].seconds > settle.MINUTE
     fleet.settle()
     assert len(fleet.record.wrong) == 1
-    fleet.truths["a"] = truth.DONE
+    fleet.truths["a"] = observe.DONE
     fleet.settle()
     assert [one.wanted for one in fleet.record.wrong] == ["waiting", "complete"]

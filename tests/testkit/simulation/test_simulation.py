@@ -12,10 +12,9 @@ import pytest
 from ibstatus.mail import inbox
 from ibstatus.mail import post as queued
 from ibstatus.project import home, paths
-from ibstatus.testkit.simulation import clocked, observe, plan, promises, truth
-from ibstatus.testkit.simulation.clock import Clock
-from ibstatus.testkit.simulation.records import Episode, Limit, Notice, Record, Sent, Wrong
-from ibstatus.testkit.simulation.watcher import processes_in
+from ibstatus.testkit.simulation import clocked, observe, plan, promises
+from ibstatus.testkit.simulation.records import Clock, Episode, Limit, Notice, Record, Sent, Wrong
+from ibstatus.testkit.simulation.world import processes_in
 from tests.conftest import make_agent
 from tests.until import until
 
@@ -59,7 +58,7 @@ def test_a_limit_holds_the_account_until_one_time_for_all() -> None:
 
 def test_every_fate_has_a_truth() -> None:
     for fate in plan.FATES:
-        begun = truth.after(plan.Act(1, "a", fate), truth.DONE, truth.DONE)
+        begun = observe.after(plan.Act(1, "a", fate), observe.DONE, observe.DONE)
         states = ("",) if fate in plan.REMOVALS else ("running", "waiting", "complete", "rate_limited", "stopped")
         assert begun.state in states
 
