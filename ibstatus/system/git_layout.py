@@ -3,6 +3,8 @@
 from ibstatus.errors import IbError
 from ibstatus.system import disk
 
+LONGEST = 1 << 16  # of a `.git` file; an agent can put a device in its place
+
 
 def checkout_of(start: str) -> tuple[str, str] | None:
     """(root of the main checkout, common git directory) for a directory, as git would find them."""
@@ -25,7 +27,7 @@ def checkout_of(start: str) -> tuple[str, str] | None:
 def pointed(dot_git: str, folder: str) -> str:
     """The git directory that a `.git` file names, or ''."""
     try:
-        text = disk.read_file(dot_git)
+        text = disk.read_ours(dot_git, LONGEST)
     except OSError:
         return ""
     word, _, path = text.decode("utf-8", "surrogateescape").partition(": ")

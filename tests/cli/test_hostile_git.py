@@ -1,5 +1,6 @@
 """What an agent writes where git looks for its repository: nothing of it is run by what a person types."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -337,3 +338,73 @@ def test_what_is_only_in_a_submodule_still_stops_the_merge(world: World, ib: Ib,
 
     assert isinstance(found, dict)
     assert found["files"] == ["deep/lib"]
+
+
+def test_a_relative_folder_of_path_is_not_looked_into(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    (world.tree / "node_modules/.bin").mkdir(parents=True)
+    (world.tree / "node_modules/.bin/git").symlink_to(world.program)
+    monkeypatch.setenv("PATH", f"node_modules/.bin:{os.environ['PATH']}")
+
+    assert ran(world, world.place.root, *READING, *CHANGING) == []
+
+
+def test_a_checkout_in_a_scratch_folder_does_not_go_along(repo: paths.Place, agent: Agent, tmp_path: Path) -> None:
+    """With main in it, and with the hooks that the user names by a relative path."""
+    home.enter(repo)
+    name = f"w{os.getpid()}"
+    scratch, proof = Path(f"/tmp/ib-{name}"), tmp_path / "proof"
+    tree = agent(repo, name)
+    commit(tree, "work.txt", "work\n")
+    try:
+        git(tree, "worktree", "add", "-q", "--detach", str(scratch / "other"), "main")
+        git(scratch / "other", "symbolic-ref", "HEAD", "refs/heads/main")
+        (scratch / "other/tools").mkdir()
+        for hook in ("post-index-change", "reference-transaction", "post-merge"):
+            (scratch / "other/tools" / hook).write_text(f"#!/bin/sh\necho {hook} >> {proof}\n")
+            (scratch / "other/tools" / hook).chmod(0o755)
+        git(repo.root, "config", "core.hooksPath", "tools")
+
+        assert run_ib("merge", name, "--force", cwd=repo.root).code == 0
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+    assert not proof.exists()
+    assert subjects(repo.root, "-1") == [f"Merge agent {name} work"]
+
+
+@pytest.mark.parametrize("form", ["the common directory", "a device", "a huge file"])
+def test_an_odd_file_instead_of_its_own_does_not_keep_the_agent(world: World, ib: Ib, form: str) -> None:
+    dot_git = world.tree / ".git"
+    if form == "the common directory":
+        dot_git.write_text(f"gitdir: {world.place.common}/worktrees/..\n")
+    elif form == "a device":
+        dot_git.unlink()
+        dot_git.symlink_to("/dev/zero")
+    else:
+        os.truncate(dot_git, 2 << 30)
+
+    assert f"{world.tree} is no worktree of this repository" in ib("diff", "w").err
+    assert ib("kill", "w", "--force").code == 0
+    assert ib("undo").code == 0
+    assert ib("diff", "w").code == 0
+
+
+@pytest.mark.parametrize("whose", ["the main checkout", "another agent's", "the user's own"])
+def test_a_link_instead_of_the_worktree_is_all_that_kill_and_undo_touch(
+    world: World, ib: Ib, tmp_path: Path, whose: str
+) -> None:
+    other = Path(world.place.root)
+    if whose == "another agent's":
+        other = Path(world.place.agent_dir("k"), "repo")
+    elif whose == "the user's own":
+        other = tmp_path / "own"
+        git(world.place.root, "worktree", "add", "-q", "-b", "own", str(other))
+    (other / "new.txt").write_text("not committed\n")
+    world.tree.rename(world.tree.parent / "before")
+    world.tree.symlink_to(other)
+    before = git(other, "status", "--porcelain"), git(other, "rev-parse", "--git-dir")
+
+    assert ib("kill", "w", "--force").code == 0
+    assert (git(other, "status", "--porcelain"), git(other, "rev-parse", "--git-dir")) == before
+    assert ib("undo").code == 0
+    assert (git(other, "status", "--porcelain"), git(other, "rev-parse", "--git-dir")) == before

@@ -178,15 +178,16 @@ def settle(place: paths.Place, record: log.Record, admin: str, say: Say) -> None
 
 def join(repo: str, admin: str, say: Say) -> None:
     """The worktree points to git's directory of it, which may have another name by now; that need not be locked."""
-    if os.path.isdir(repo + "/.git"):
+    is_link = os.path.islink(repo)  # what it leads to is somebody else's
+    if os.path.isdir(repo + "/.git") and not is_link:
         aside = next(name for number in count() if not folders.is_there(name := f"{repo}/.git-{number}"))
         disk.rename(repo + "/.git", aside)
         say(f"{repo}/.git was a folder, and is now {aside}")
-    if folders.is_there(repo) and git_layout.pointed(repo + "/.git", repo) != admin:
+    if folders.is_there(repo) and not is_link and git_layout.pointed(repo + "/.git", repo) != admin:
         atomic.put(repo + "/.git", b"gitdir: " + os.fsencode(admin) + b"\n")
     if disk.exists(admin + "/locked") and disk.read_file(admin + "/locked") == OURS:
         disk.unlink(admin + "/locked")
-    if folders.is_there(repo):
+    if folders.is_there(repo) and not is_link:
         worktrees.join(admin, repo)
         worktrees.look_again(repo)
 

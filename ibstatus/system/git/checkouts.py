@@ -6,6 +6,7 @@ import tempfile
 from typing import NamedTuple
 
 from ibstatus.errors import IbError
+from ibstatus.model.constants import AGENTS
 from ibstatus.system.git import lock, refs, worktrees
 
 GITLINK = "160000"
@@ -29,17 +30,25 @@ class Change(NamedTuple):
 def all_of(cwd: str, root: str, common: str) -> list[Checkout]:
     """Those whose folder is there. git guesses the main checkout from the git directory's name; `root` is known, as
     is the git directory that all share. Of a copied repository git also tells the worktrees of the one that it was
-    copied from."""
+    copied from. Those in an agent's scratch folder are left out: hooks named by a relative path would be the
+    agent's."""
     found = []
     done = refs.asked(cwd, "worktree", "list", "--porcelain", "-z")
     for at, block in enumerate(os.fsdecode(done.out).split("\0\0")):
         facts = dict(line.partition(" ")[::2] for line in block.split("\0") if line)
         path = facts.get("worktree", "") if at or "bare" in facts else root
-        if path and "bare" not in facts and os.path.isdir(path):
+        if path and "bare" not in facts and os.path.isdir(path) and not is_scratch(root, path):
             own = git_dir(path)
             if not at or is_of(common, own):
                 found.append(Checkout(path, facts.get("branch") or rebased(own), lock.under_way(own)))
     return found
+
+
+def is_scratch(root: str, path: str) -> bool:
+    """Does this checkout lie in /tmp/ib-<agent>, where that agent may write everything?"""
+    before, _, rest = path.partition("/tmp/ib-")
+    agent = rest.partition("/")[0]
+    return before in ("", "/private") and agent != "" and os.path.isdir(f"{root}{AGENTS}{agent}")
 
 
 def is_of(common: str, own: str) -> bool:

@@ -68,7 +68,7 @@ def prepared(cwd: str, *args: str, env: Mapping[str, str] | None = None) -> Star
     if found is None:
         return Start(["git", *args], {**clean, **(env or {})})
     common, own = repository(found)
-    pointers = {"GIT_DIR": own, "GIT_COMMON_DIR": common, "GIT_WORK_TREE": found.path}
+    pointers = {"GIT_DIR": own, "GIT_COMMON_DIR": common, "GIT_WORK_TREE": found.path, "PATH": absolute_path(clean)}
     return Start(["git", *with_options(args)], {**set_by(clean), **pointers, **(env or {})})
 
 
@@ -112,11 +112,17 @@ def repository(worktree: Worktree) -> tuple[str, str]:
 def git_dir_of(common: str, worktree: str) -> str:
     """The directory in which git keeps this worktree's HEAD and index; '' when it is no worktree of the repository."""
     pointer = git_layout.pointed(worktree + "/.git", worktree)
-    if not pointer or not disk.exists(pointer + "/HEAD"):
+    if not pointer or os.path.basename(pointer) in (".", "..") or not disk.exists(pointer + "/HEAD"):
         return ""
     if not is_same(os.path.dirname(pointer), common + "/worktrees"):
         return ""
     return "" if is_of_another(pointer, worktree) else f"{common}/worktrees/{os.path.basename(pointer)}"
+
+
+def absolute_path(env: Mapping[str, str]) -> str:
+    """PATH without relative folders, such as `node_modules/.bin`: in the worktree those are the agent's."""
+    folders = env.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
 
 
 def is_same(folder: str, other: str) -> bool:
@@ -128,10 +134,13 @@ def is_same(folder: str, other: str) -> bool:
 
 
 def is_of_another(own: str, worktree: str) -> bool:
-    """git's directory is that of a worktree which is still there, and this one is a copy of it."""
+    """git's directory is that of a worktree which is still there, and this one is a copy of it, or a link to it."""
     try:
         named = os.fsdecode(disk.read_file(own + "/gitdir")).rstrip("\n")
-        return not os.path.samefile(os.path.dirname(os.path.join(own, named)), worktree)
+        folder = os.path.dirname(os.path.join(own, named))
+        if os.path.islink(worktree) and not os.path.islink(folder):
+            return True
+        return not os.path.samefile(folder, worktree)
     except OSError:
         return False
 
