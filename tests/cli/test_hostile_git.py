@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -344,6 +345,16 @@ def test_a_relative_folder_of_path_is_not_looked_into(world: World, monkeypatch:
     (world.tree / "node_modules/.bin").mkdir(parents=True)
     (world.tree / "node_modules/.bin/git").symlink_to(world.program)
     monkeypatch.setenv("PATH", f"node_modules/.bin:{os.environ['PATH']}")
+
+    assert ran(world, world.place.root, *READING, *CHANGING) == []
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python has no safe path before 3.11")
+def test_a_filter_in_python_imports_nothing_of_the_worktree(world: World) -> None:
+    git(world.place.root, "config", "filter.up.clean", f"{sys.executable} -m tokenizer")
+    (world.tree / ".gitattributes").write_text("*.txt filter=up\n")
+    (world.tree / "tokenizer.py").write_text(f"open({str(world.proof)!r}, 'w').write('imported')\n")
+    world.change_file()
 
     assert ran(world, world.place.root, *READING, *CHANGING) == []
 

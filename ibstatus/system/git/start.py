@@ -68,7 +68,7 @@ def prepared(cwd: str, *args: str, env: Mapping[str, str] | None = None) -> Star
     if found is None:
         return Start(["git", *args], {**clean, **(env or {})})
     common, own = repository(found)
-    pointers = {"GIT_DIR": own, "GIT_COMMON_DIR": common, "GIT_WORK_TREE": found.path, "PATH": absolute_path(clean)}
+    pointers = {"GIT_DIR": own, "GIT_COMMON_DIR": common, "GIT_WORK_TREE": found.path, **without_its_programs(clean)}
     return Start(["git", *with_options(args)], {**set_by(clean), **pointers, **(env or {})})
 
 
@@ -119,10 +119,11 @@ def git_dir_of(common: str, worktree: str) -> str:
     return "" if is_of_another(pointer, worktree) else f"{common}/worktrees/{os.path.basename(pointer)}"
 
 
-def absolute_path(env: Mapping[str, str]) -> str:
-    """PATH without relative folders, such as `node_modules/.bin`: in the worktree those are the agent's."""
+def without_its_programs(env: Mapping[str, str]) -> dict[str, str]:
+    """What the worktree holds is no program: by a relative folder of PATH, such as `node_modules/.bin`, nor by a filter
+    that is called as `python -m nbstripout`."""
     folders = env.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
+    return {"PATH": os.pathsep.join(folder for folder in folders if os.path.isabs(folder)), "PYTHONSAFEPATH": "1"}
 
 
 def is_same(folder: str, other: str) -> bool:
