@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from ibstatus.project import agent_meta, board_mark, config, home, paths
+from ibstatus.project import agent_meta, config, copied_repository, home, paths
 from ibstatus.system import disk, folders
 
 if TYPE_CHECKING:  # asked by many who find that there is none
@@ -22,7 +22,7 @@ def dsn_of(place: paths.Place) -> str:
 
 def mark_of(place: paths.Place) -> str:
     """Tells one board from another; says nothing of what is in a DSN."""
-    return board_mark.of(dsn_of(place) or place.board)
+    return copied_repository.of(dsn_of(place) or place.board)
 
 
 def is_there(place: paths.Place) -> bool:
@@ -77,10 +77,10 @@ def take_over(place: paths.Place, board: "SqliteBoard") -> None:
     """In a copied file the queue is that of the repository which was copied: its branches are here as well. The note
     of its id goes last, and only once another id is ours: two at once do the same twice."""
     own = agent_meta.repo_id(place)
-    for former in board_mark.formers(place):
+    for former in copied_repository.formers(place):
         if own and former != own:
             board.take_over(former, own)
-            board_mark.forget_former(place, former)
+            copied_repository.forget_former(place, former)
 
 
 def of_server(dsn: str) -> "Board":

@@ -4,13 +4,12 @@ Offsets are absolute: `notify/base` says which absolute offset the first byte of
 that is (inode, and how its first line begins and ends), so that trimming, removal and replacement are told apart.
 """
 
-from ibstatus.mail import cursors, delivery
+from ibstatus.mail import cursors, delivery, queue_base
 from ibstatus.project import paths, safety_copy
-from ibstatus.system import append, atomic, disk, jsonl, locks
+from ibstatus.system import append, disk, jsonl, locks
 
 TRIM_ABOVE = 1 << 20
 TRIM_STEP = 1 << 16
-HEAD = 128  # bytes of a file's first line, and as many of its end, where the id stands
 OPEN_TAIL_SECONDS = 2.0
 
 
@@ -66,7 +65,7 @@ class View:
         self.inode = inode
         self.base = base
         self.size = size
-        self.end = base + (whole(fd, size) if fd >= 0 else 0)  # after the last newline
+        self.end = base + (queue_base.whole(fd, size) if fd >= 0 else 0)  # after the last newline
         self.tail_at = self.end  # `tail` holds the bytes from here on, as `grew` has read them
         self.tail = b""
 
@@ -130,7 +129,7 @@ def view(place: paths.Place) -> View:
             fd = disk.open(place.queue, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
         try:
             status = disk.fstat(fd)
-            base = known_base(place, fd, status.st_ino, status.st_size)
+            base = queue_base.known_base(place, fd, status.st_ino, status.st_size)
             if base is None:
                 base = adopt(place, fd)
             if base is not None:
@@ -160,67 +159,6 @@ def fresh(place: paths.Place, old: View | None, inode: int, size: int) -> View:
     return view(place)
 
 
-def whole(fd: int, size: int) -> int:
-    """The size up to and with the last newline."""
-    end = size
-    while end > 0:
-        start = max(0, end - 4096)
-        newline = disk.pread(fd, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return 0
-
-
-def known_base(place: paths.Place, fd: int, inode: int, size: int) -> int | None:
-    try:
-        text = disk.read_file(place.queue_base)
-    except FileNotFoundError:
-        if not safety_copy.restore(place, place.queue_base):
-            return None
-        text = disk.read_file(place.queue_base)
-    for known in text.splitlines():
-        parts = known.split()
-        if len(parts) == 4 and cursors.is_offset(parts[0]) and cursors.is_offset(parts[2]):
-            ours = parts[1] == b"%d" % inode or ID in unhex(parts[3])  # a copy with our first line is our file as well
-            if ours and size >= int(parts[2]) and fingerprint(fd, int(parts[2])) == parts[3]:
-                return int(parts[0])
-    return None
-
-
-ID = b'"id":"'
-
-
-def entry(base: int, fd: int) -> bytes:
-    length = first_line(fd)
-    return b"%d %d %d %s\n" % (base, disk.fstat(fd).st_ino, length, fingerprint(fd, length))
-
-
-def first_line(fd: int) -> int:
-    """Its length, as far as it is there."""
-    length = 0
-    while part := disk.pread(fd, 1 << 16, length):
-        newline = part.find(b"\n")
-        if newline >= 0:
-            return length + newline + 1
-        length += len(part)
-    return length
-
-
-def fingerprint(fd: int, length: int) -> bytes:
-    """How a first line of this length begins and ends."""
-    head = disk.pread(fd, min(HEAD, length), 0)
-    tail = max(len(head), length - HEAD)
-    return (head + disk.pread(fd, length - tail, tail)).hex().encode() or b"-"
-
-
-def unhex(text: bytes) -> bytes:
-    try:
-        return bytes.fromhex(text.decode())
-    except ValueError:
-        return b""
-
-
 def adopt(place: paths.Place, fd: int) -> int | None:
     """A queue file that we do not know: new, or put there by somebody. No cursor may stand past its first byte.
 
@@ -229,7 +167,7 @@ def adopt(place: paths.Place, fd: int) -> int | None:
         if not disk.has_name(disk.fstat(fd), place.queue):
             return None
         status = disk.fstat(fd)
-        base = known_base(place, fd, status.st_ino, status.st_size)
+        base = queue_base.known_base(place, fd, status.st_ino, status.st_size)
         if base is None:
             from ibstatus.mail import cleanup
 
@@ -237,13 +175,8 @@ def adopt(place: paths.Place, fd: int) -> int | None:
                 return None
             base = cursors.furthest(place)
             if status.st_size:
-                set_base(place, entry(base, fd))
+                queue_base.set_base(place, queue_base.entry(base, fd))
         return base
-
-
-def set_base(place: paths.Place, text: bytes) -> None:
-    atomic.put(place.queue_base, text)
-    safety_copy.relink(place.queue_base, place.safe_copy(place.queue_base))
 
 
 def close_tail(place: paths.Place, now: float) -> bool:

@@ -1,19 +1,42 @@
 """The one step of a merge that changes something: the branch moves, and the checkouts that have it go along.
 
-`carry` tries it until it stands, for `ib merge` and for the board's merge queue."""
+`carry` tries it until it stands, for `ib merge` and for the board's merge queue.
+
+What a killed one of us has left running: its git goes on by itself, and may move a branch when nobody expects it.
+"""
 
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import psutil
+
 from ibstatus.errors import IbError, quoted
-from ibstatus.merge import checkout_update, other_git, preview
+from ibstatus.merge import checkout_update, preview
 from ibstatus.merge.preview import Plan
 from ibstatus.project import operations, paths
 from ibstatus.system import locks
 from ibstatus.system.git import checkouts as git_checkouts
 from ibstatus.system.git import refs
+from ibstatus.system.process import run
+
+OURS = ("ib merge ", "ib undo: ")  # how our reflog lines begin, see git_refs.move
+
+
+def moving(folder: str, checkouts: Sequence[str]) -> list[int]:
+    """The processes that move a branch of this repository for us; asked while none of us does."""
+    places = {folder, *checkouts}
+    found = []
+    for process in run.running():
+        try:
+            argv = process.cmdline()
+            if "update-ref" in argv[:4] and any(word.startswith(OURS) for word in argv) and process.cwd() in places:
+                found.append(process.pid)
+        except (psutil.Error, OSError):
+            continue
+    return found
+
 
 Say = Callable[[str], None]
 MOVED_ON, AT_WORK = "it has moved meanwhile", "git is at work in"
@@ -64,7 +87,7 @@ def turn(place: paths.Place) -> Iterator[None]:
 
 def refuse_stray(place: paths.Place, until: float) -> None:
     """A git that was started by a killed one of us, and which a hook of the user holds up, moves the branch yet."""
-    while ids := other_git.moving(place.git_folder, [one.path for one in checkouts(place)]):
+    while ids := moving(place.git_folder, [one.path for one in checkouts(place)]):
         if time.monotonic() > until:
             pids = " ".join(map(str, ids))
             raise IbError(

@@ -1,7 +1,10 @@
 """A repository that lies elsewhere than before. Moved, it takes what is its own along; copied, it is parted from the
 other one, whose agents go on living there. Every step can be done twice: `ib init` after a kill does it all.
+
+What tells one board from another, and the queue of this repository from that of the one that it was copied from.
 """
 
+import hashlib
 import json
 import os
 import time
@@ -10,7 +13,7 @@ from typing import Any
 
 from ibstatus.errors import IbError
 from ibstatus.model import constants
-from ibstatus.project import agent_meta, agents, board_mark, operations, paths, tokens
+from ibstatus.project import agent_meta, agents, operations, paths, tokens
 from ibstatus.system import atomic, disk, folders, git_layout, jsonl
 
 
@@ -31,7 +34,7 @@ def part(place: paths.Place, other: str, former: str, ident: str) -> None:
         raise IbError(
             f"This checkout shares its git directory with {other}", hint="git worktree add, or git clone, makes another"
         )
-    board_mark.note_former(place, former)
+    note_former(place, former)
     mend_operations(place, other)
     mend_worktrees(place, other)
     for name in folders.names_in(place.safe + "/undo"):  # see undo_log, which stands above this module
@@ -89,7 +92,7 @@ def ended(known: object) -> dict[str, Any]:
 
 def marked(place: paths.Place, other: str, known: dict[str, Any]) -> dict[str, Any]:
     """What it has taken from the board's file, with the mark of where that lies now."""
-    old, new = board_mark.of(there(place, other, place.board)), board_mark.of(place.board)
+    old, new = of(there(place, other, place.board)), of(place.board)
 
     def mark(one: object) -> object:
         return {**one, "board": new} if isinstance(one, dict) and one.get("board") == old else one
@@ -103,7 +106,7 @@ def of_file(place: paths.Place, known: dict[str, Any]) -> dict[str, Any]:
     """Without tasks of any other board: the agent that it was copied from works on them."""
 
     def is_ours(one: object) -> bool:
-        return isinstance(one, dict) and one.get("board") == board_mark.of(place.board)
+        return isinstance(one, dict) and one.get("board") == of(place.board)
 
     left = {key: value for key, value in known.items() if key not in (agent_meta.TASK, agent_meta.CLAIMS)}
     claims = known.get(agent_meta.CLAIMS)
@@ -155,3 +158,26 @@ def mend_worktrees(place: paths.Place, other: str) -> None:
             atomic.put(pointer, b"gitdir: " + os.fsencode(admin) + b"\n")
         if pointer != named:
             atomic.put(admin + "/gitdir", os.fsencode(pointer) + b"\n")
+
+
+def of(where: str) -> str:
+    """A DSN, or the path of a board's file; says nothing of what is in a DSN."""
+    return hashlib.sha256(where.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def folder(place: paths.Place) -> str:
+    """A file for each id that this repository had as a copy: in the board's file its queue has that one still."""
+    return place.safe + "/formerly"
+
+
+def note_former(place: paths.Place, ident: str) -> None:
+    disk.make_dirs(folder(place))
+    atomic.put(f"{folder(place)}/{ident}", b"")
+
+
+def formers(place: paths.Place) -> list[str]:
+    return [name for name in folders.names_in(folder(place)) if "." not in name]
+
+
+def forget_former(place: paths.Place, ident: str) -> None:
+    atomic.forget(f"{folder(place)}/{ident}")

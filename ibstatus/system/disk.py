@@ -69,9 +69,9 @@ class Exchange:
     """Two names swap their files in one step. An object, so that the seam counts it as one operation."""
 
     def __call__(self, one: str, other: str) -> None:
-        from ibstatus.system import leases  # ctypes is slow to load, and most never need it
+        from ibstatus.system import exchange_names  # ctypes is slow to load, and most never need it
 
-        leases.swap(one, other)
+        exchange_names.swap(one, other)
 
 
 exchange = Exchange()

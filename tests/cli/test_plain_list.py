@@ -23,7 +23,6 @@ from ibstatus.guard import ib_commands
 from ibstatus.model.fleet import Agent, Snapshot, Wake
 from ibstatus.project import events, home, paths
 from ibstatus.state import fleet, snapshot, snapshot_fresh
-from ibstatus.state import snapshot_json as rule
 from ibstatus.system import disk, jsonl, locks, timestamps
 from tests.test_house import HOT, LIGHT
 
@@ -80,14 +79,18 @@ def by_click(data: bytes, now: float) -> str | None:
 
 def is_usual(found: Snapshot) -> bool:
     numbers = [number for agent in found.agents for number in (agent.since, agent.created)]
-    return found.version == VERSION and all(map(rule.is_plain, numbers)) and rule.HALF not in written(found).decode()
+    return (
+        found.version == VERSION
+        and all(map(snapshot_fresh.is_plain, numbers))
+        and snapshot_fresh.HALF not in written(found).decode()
+    )
 
 
 @given(found=SNAPSHOTS, now=st.floats(1e9, 3e9))
 @settings(max_examples=400)
 def test_every_snapshot_is_printed_as_click_does(found: Snapshot, now: float) -> None:
     data = written(found)
-    text = rule.listed(data, VERSION, now)
+    text = snapshot_fresh.encode_list(data, VERSION, now)
 
     assert text == (by_click(data, now) if is_usual(found) else None)
 
@@ -103,7 +106,7 @@ def test_a_broken_snapshot_is_left_to_click(at: int, put: bytes) -> None:
     data = written(ONE)
     broken = data[:at] + put + data[at + 1 :]
 
-    assert rule.listed(broken, VERSION, 9.0) in (None, by_click(broken, 9.0))
+    assert snapshot_fresh.encode_list(broken, VERSION, 9.0) in (None, by_click(broken, 9.0))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +127,7 @@ def test_a_broken_snapshot_is_left_to_click(at: int, put: bytes) -> None:
 def test_a_snapshot_of_another_shape_is_left_to_click(change: dict[str, Any]) -> None:
     data = jsonl.encode(msgspec.to_builtins(ONE) | change).encode() + b"\n"
 
-    assert rule.listed(data, VERSION, 9.0) is None
+    assert snapshot_fresh.encode_list(data, VERSION, 9.0) is None
 
 
 def test_the_fields_are_those_of_an_agent() -> None:
@@ -133,10 +136,10 @@ def test_the_fields_are_those_of_an_agent() -> None:
 
     fields = {field.name: str(getattr(field.type, "__name__", field.type)) for field in msgspec.structs.fields(Agent)}
     fields["marks"] = str(Agent.__annotations__["marks"])
-    assert {name: (kinds | maybe)[kind] for name, kind in fields.items()} == rule.AGENT
-    assert tuple(rule.AGENT) == Agent.__struct_fields__
-    assert Snapshot.__struct_fields__ == rule.TOP
-    assert Wake.__struct_fields__ == rule.WAKE
+    assert {name: (kinds | maybe)[kind] for name, kind in fields.items()} == snapshot_fresh.AGENT
+    assert tuple(snapshot_fresh.AGENT) == Agent.__struct_fields__
+    assert Snapshot.__struct_fields__ == snapshot_fresh.TOP
+    assert Wake.__struct_fields__ == snapshot_fresh.WAKE
 
 
 def test_no_agent_is_refused_it() -> None:

@@ -1,11 +1,11 @@
 """The whole of it: a `port.Board` on one file."""
 
 from ibstatus.board.sqlite import schema
-from ibstatus.board.sqlite.approvals import Decisions
-from ibstatus.board.sqlite.completion import Endings
+from ibstatus.board.sqlite.claims import Endings
 from ibstatus.board.sqlite.events import Stream
 from ibstatus.board.sqlite.lease_clock import HERE, Clock
 from ibstatus.board.sqlite.merges import Merges
+from ibstatus.board.sqlite.tasks import Decisions
 
 
 class SqliteBoard(Endings, Decisions, Merges, Stream):

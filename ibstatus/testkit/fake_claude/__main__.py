@@ -5,7 +5,8 @@ import sys
 
 from ibstatus.errors import IbError, told
 from ibstatus.testkit import fake_claude
-from ibstatus.testkit.fake_claude import arguments, session_start, terminal, transcript
+from ibstatus.testkit.fake_claude import arguments, terminal, transcript
+from ibstatus.testkit.fake_claude import state as session_start
 from ibstatus.testkit.fake_claude.arguments import Options, Refused
 from ibstatus.testkit.fake_claude.client import Client
 from ibstatus.testkit.fake_claude.script import Script, of_environment, of_prompt

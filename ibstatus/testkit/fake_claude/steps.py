@@ -1,15 +1,18 @@
-"""The steps of a script: what each does. An end of turn is returned, everything else goes on."""
+"""The steps of a script: what each does. An end of turn is returned, everything else goes on.
+
+The recorded screens that are shipped: two versions of the client, a file each.
+"""
 
 import os
 import signal
 from collections.abc import Callable
 from typing import Any
 
-from ibstatus.testkit.fake_claude import dialogs, hooks, recordings, tool_steps, tools, turn_end
-from ibstatus.testkit.fake_claude import script_updates as given
+from ibstatus.testkit.fake_claude import dialogs, hooks, tool_steps, tools
+from ibstatus.testkit.fake_claude import script as given
 from ibstatus.testkit.fake_claude.script import DEFAULT, Step, steps
 from ibstatus.testkit.fake_claude.state import State
-from ibstatus.testkit.fake_claude.turn_end import End
+from ibstatus.testkit.fake_claude.tool_steps import End
 from ibstatus.testkit.fake_claude.waits import Course, Nap, Never, Wait
 
 Json = dict[str, Any]
@@ -25,7 +28,7 @@ def play(state: State) -> Course[End]:
         end = yield from STEPS[step.verb](state, step)
         if end is not None:
             return end
-    return turn_end.closing(state, "", turn_end.WAITING)
+    return tool_steps.closing(state, "", tool_steps.WAITING)
 
 
 def say(state: State, step: Step) -> Course[End | None]:
@@ -74,7 +77,7 @@ def stand_before(state: State, kind: str) -> Course[None]:
 
 def screen(state: State, step: Step) -> Course[End | None]:
     name, _, seconds = step.rest.partition(" ")
-    state.picture = recordings.named(name)
+    state.picture = named(name)
     try:
         yield Nap(seconds_of(seconds, 2.0))
     finally:
@@ -112,7 +115,7 @@ def compacted(state: State, trigger: str, words: list[str]) -> Course[End | None
             state.show("Not enough messages to compact.", tools.HANG)
             return None
         if "error" in words:
-            failed = f"Error during compaction: {turn_end.OVERLOADED}"
+            failed = f"Error during compaction: {tool_steps.OVERLOADED}"
             state.show(failed, tools.HANG)
             return End(failed, "server_error")
         after = {"trigger": trigger, "compact_summary": summary}
@@ -180,11 +183,11 @@ STEPS: dict[str, Callable[[State, Step], Course[End | None]]] = {
     "commit": tool_steps.commit,
     "ask": tool_steps.ask,
     "plan": tool_steps.plan,
-    "wait": turn_end.wait,
-    "finish": turn_end.finish,
-    "end": turn_end.end,
-    "error": turn_end.error,
-    "limit": turn_end.limit,
+    "wait": tool_steps.wait,
+    "finish": tool_steps.finish,
+    "end": tool_steps.end,
+    "error": tool_steps.error,
+    "limit": tool_steps.limit,
     "dialog": dialog,
     "screen": screen,
     "compact": compact,
@@ -194,3 +197,19 @@ STEPS: dict[str, Callable[[State, Step], Course[End | None]]] = {
     "hold": hold,
     "retry": retry,
 }
+
+
+FOLDER = f"{os.path.dirname(__file__)}/pictures"
+
+
+def named(name: str) -> str:
+    """`69`, `2.1.197/05` or `trust`: the newest version's first file that has it in its name; else a note."""
+    version, slash, part = name.rpartition("/")
+    for folder in [version] if slash else sorted(os.listdir(FOLDER), reverse=True):
+        if folder not in os.listdir(FOLDER):
+            break
+        for file in sorted(os.listdir(f"{FOLDER}/{folder}")):
+            if part in file:
+                with open(f"{FOLDER}/{folder}/{file}", encoding="utf-8") as opened:
+                    return opened.read()
+    return f"fake-claude: no screen was recorded with {name} in its name\n"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ibstatus.testkit.fake_claude import dialogs, recordings, screen
+from ibstatus.testkit.fake_claude import dialogs, screen
+from ibstatus.testkit.fake_claude import steps as recordings
 from tests.testkit.fake_claude.conftest import Project, Screen
 from tests.testkit.fake_claude.test_script import lines
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from ibstatus.testkit.fake_claude import hook_payloads, script_updates, waits
+from ibstatus.testkit.fake_claude import hook_payloads, script, waits
 from ibstatus.testkit.fake_claude.script import Step
 from ibstatus.testkit.fake_claude.settings import Hook
 
@@ -12,22 +12,22 @@ def test_orders_are_taken_one_by_one_and_a_torn_line_waits(tmp_path: Path) -> No
     path = str(tmp_path / "orders")
     Path(path).write_text("say One\nfinish Done\nsay Tor")
 
-    assert [script_updates.next_of(path) for _ in range(2)] == [Step("say", "One"), Step("finish", "Done")]
-    assert not script_updates.has_more(path)
+    assert [script.next_of(path) for _ in range(2)] == [Step("say", "One"), Step("finish", "Done")]
+    assert not script.has_more(path)
 
     Path(path).write_text("say One\nfinish Done\nsay Torn\nhold\n")
-    assert [script_updates.next_of(path) for _ in range(2)] == [Step("say", "Torn"), Step("hold", path)]
+    assert [script.next_of(path) for _ in range(2)] == [Step("say", "Torn"), Step("hold", path)]
 
     Path(path).write_text("say One\nfinish Done\nsay Torn\nhold\nhold 529 Overloaded\n")
-    assert script_updates.next_of(path) == Step("hold", f"{path}\n529 Overloaded")
+    assert script.next_of(path) == Step("hold", f"{path}\n529 Overloaded")
 
 
 def test_without_an_order_a_turn_ends_as_the_last_one_did(tmp_path: Path) -> None:
     path = str(tmp_path / "orders")
 
-    assert script_updates.next_of(path) == Step("wait", "")
+    assert script.next_of(path) == Step("wait", "")
     Path(path).write_text("limit usage 8:00am\n")
-    assert [script_updates.next_of(path) for _ in range(3)] == [Step("limit", "usage 8:00am")] * 3
+    assert [script.next_of(path) for _ in range(3)] == [Step("limit", "usage 8:00am")] * 3
 
 
 def test_a_session_plays_what_it_is_ordered(project, tmp_path: Path) -> None:
