@@ -8,7 +8,7 @@ from ibstatus.claude import hook_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ibstatus.hooks.event import Event
+    from ibstatus.hooks.entry import Event
     from ibstatus.project.paths import Place
 
 

@@ -5,7 +5,7 @@ It always answers; what it cannot judge is denied.
 
 from ibstatus.claude import hook_output
 from ibstatus.guard import decide
-from ibstatus.hooks.event import Event
+from ibstatus.hooks.entry import Event
 from ibstatus.project import paths
 from ibstatus.system import disk, jsonl, symlinks
 from ibstatus.system.disk import environ

@@ -5,7 +5,7 @@ from ibstatus.system.disk import environ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ibstatus.hooks.event import Event
+    from ibstatus.hooks.entry import Event
     from ibstatus.project.paths import Place
 
 KINDS = {"UserPromptSubmit": delivery.PROMPT, "PostToolBatch": delivery.BATCH, "PostToolUse": delivery.BATCH}

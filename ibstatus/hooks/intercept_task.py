@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
     from typing import Any
 
-    from ibstatus.hooks.event import Event
+    from ibstatus.hooks.entry import Event
 
 
 PATIENCE = 0.8

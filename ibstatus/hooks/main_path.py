@@ -1,7 +1,7 @@
 """PreToolUse of the primary, for Bash: no `cd` into an agent's worktree. Everything else passes in silence."""
 
 from ibstatus.claude import hook_output
-from ibstatus.hooks.event import Event
+from ibstatus.hooks.entry import Event
 from ibstatus.system import jsonl
 from ibstatus.system.disk import environ
 

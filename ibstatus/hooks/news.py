@@ -12,7 +12,7 @@ from ibstatus.project import config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ibstatus.hooks.event import Event
+    from ibstatus.hooks.entry import Event
     from ibstatus.mail import queue_lines
     from ibstatus.project.paths import Place
     from ibstatus.project.settings import Settings

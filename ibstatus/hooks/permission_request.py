@@ -12,7 +12,7 @@ from ibstatus.project import agent_meta, agents, config, logs, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ibstatus.hooks.event import Event
+    from ibstatus.hooks.entry import Event
 
 PATIENCE = 0.8
 

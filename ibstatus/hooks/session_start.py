@@ -20,7 +20,7 @@ from ibstatus.system import disk, timestamps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ibstatus.hooks.event import Event
+    from ibstatus.hooks.entry import Event
     from ibstatus.project.settings import Settings
 
 STALE = 3  # update intervals without a look of the supervisor

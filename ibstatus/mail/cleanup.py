@@ -7,7 +7,7 @@ Trimming the queue: what every reader has had goes, the last line and everything
 
 import time
 
-from ibstatus.mail import cursors, queue_base
+from ibstatus.mail import cursors
 from ibstatus.project import paths, safety_copy
 from ibstatus.system import append, atomic, disk, locks
 
@@ -28,9 +28,9 @@ def rejoin(place: paths.Place) -> bool:
     try:
         if old_inode == new_inode or not old_size or same_beginning(old, new):
             return False
-        if queue_base.known_base(place, new, new_inode, new_size) is not None:
+        if cursors.known_base(place, new, new_inode, new_size) is not None:
             return False
-        join(place, old, new, queue_base.known_base(place, old, old_inode, old_size))
+        join(place, old, new, cursors.known_base(place, old, old_inode, old_size))
         return True
     finally:
         disk.close(old)
@@ -39,10 +39,8 @@ def rejoin(place: paths.Place) -> bool:
 
 def same_beginning(old: int, new: int) -> bool:
     """Where there are no hard links the copy is a copy."""
-    length = queue_base.first_line(old)
-    return length == queue_base.first_line(new) and queue_base.fingerprint(old, length) == queue_base.fingerprint(
-        new, length
-    )
+    length = cursors.first_line(old)
+    return length == cursors.first_line(new) and cursors.fingerprint(old, length) == cursors.fingerprint(new, length)
 
 
 def join(place: paths.Place, old: int, new: int, base: int | None) -> None:
@@ -58,7 +56,7 @@ def join(place: paths.Place, old: int, new: int, base: int | None) -> None:
         at = carry(new, both, 0)
         disk.fsync(both)
         if base is not None:
-            queue_base.set_base(place, queue_base.entry(base, old) + queue_base.entry(base, both))
+            cursors.set_base(place, cursors.entry(base, old) + cursors.entry(base, both))
         disk.rename(temp, place.queue)
         carry(new, both, at)
         safety_copy.keep_link_of(place, place.queue, both)
@@ -103,10 +101,10 @@ def trim(place: paths.Place) -> int:
     """Under the queue lock, which the caller holds. Returns how many bytes went."""
     fd, size, inode = append.held(place.queue)
     try:
-        base = queue_base.known_base(place, fd, inode, size)
+        base = cursors.known_base(place, fd, inode, size)
         if base is None:
             return 0  # nobody has read this file yet
-        cut = cut_at(fd, queue_base.whole(fd, size), limit(place, time.time()) - base)
+        cut = cut_at(fd, cursors.whole(fd, size), limit(place, time.time()) - base)
         if cut <= 0:
             return 0
         rewrite(place, fd, base, cut)
@@ -144,15 +142,15 @@ def rewrite(place: paths.Place, fd: int, base: int, cut: int) -> None:
     try:
         disk.write_all(new, rest)
         disk.fsync(new)
-        after = queue_base.entry(base + cut, new)
-        queue_base.set_base(place, queue_base.entry(base, fd) + after)
+        after = cursors.entry(base + cut, new)
+        cursors.set_base(place, cursors.entry(base, fd) + after)
         disk.rename(temp, place.queue)
         while late := disk.pread(fd, 1 << 20, size):  # a foreign `echo >>` that had the old file open
             disk.write_all(new, late)
             size += len(late)
         atomic.sync_folder(place.home + "/notify")
         safety_copy.keep_link(place, place.queue, disk.fstat(new).st_ino)
-        queue_base.set_base(place, after)
+        cursors.set_base(place, after)
     finally:
         disk.close(new)
 

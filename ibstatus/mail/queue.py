@@ -4,7 +4,7 @@ Offsets are absolute: `notify/base` says which absolute offset the first byte of
 that is (inode, and how its first line begins and ends), so that trimming, removal and replacement are told apart.
 """
 
-from ibstatus.mail import cursors, delivery, queue_base
+from ibstatus.mail import cursors, delivery
 from ibstatus.project import paths, safety_copy
 from ibstatus.system import append, disk, jsonl, locks
 
@@ -65,7 +65,7 @@ class View:
         self.inode = inode
         self.base = base
         self.size = size
-        self.end = base + (queue_base.whole(fd, size) if fd >= 0 else 0)  # after the last newline
+        self.end = base + (cursors.whole(fd, size) if fd >= 0 else 0)  # after the last newline
         self.tail_at = self.end  # `tail` holds the bytes from here on, as `grew` has read them
         self.tail = b""
 
@@ -129,7 +129,7 @@ def view(place: paths.Place) -> View:
             fd = disk.open(place.queue, disk.O_RDONLY | disk.O_NONBLOCK | disk.O_CLOEXEC)
         try:
             status = disk.fstat(fd)
-            base = queue_base.known_base(place, fd, status.st_ino, status.st_size)
+            base = cursors.known_base(place, fd, status.st_ino, status.st_size)
             if base is None:
                 base = adopt(place, fd)
             if base is not None:
@@ -167,7 +167,7 @@ def adopt(place: paths.Place, fd: int) -> int | None:
         if not disk.has_name(disk.fstat(fd), place.queue):
             return None
         status = disk.fstat(fd)
-        base = queue_base.known_base(place, fd, status.st_ino, status.st_size)
+        base = cursors.known_base(place, fd, status.st_ino, status.st_size)
         if base is None:
             from ibstatus.mail import cleanup
 
@@ -175,7 +175,7 @@ def adopt(place: paths.Place, fd: int) -> int | None:
                 return None
             base = cursors.furthest(place)
             if status.st_size:
-                queue_base.set_base(place, queue_base.entry(base, fd))
+                cursors.set_base(place, cursors.entry(base, fd))
         return base
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ibstatus.mail import cursors, listener_reader, messages, post, queue, queue_base
+from ibstatus.mail import cursors, listener_reader, messages, post, queue
 from ibstatus.model import constants
 from ibstatus.project import paths, safety_copy
 from ibstatus.system import disk, locks
@@ -301,7 +301,7 @@ def test_adopting_a_queue_that_lost_its_name_spoils_nothing(place: paths.Place) 
     os.rename(place.queue, place.home + "/old")
     Path(place.queue).write_bytes(b'{"msg":"trimmed"}\n')
     new = disk.open(place.queue, os.O_RDONLY)
-    queue_base.set_base(place, queue_base.entry(500, new))
+    cursors.set_base(place, cursors.entry(500, new))
     before = Path(place.queue_base).read_bytes()
     assert queue.adopt(place, fd) is None
     assert Path(place.queue_base).read_bytes() == before
@@ -312,12 +312,12 @@ def test_adopting_a_queue_that_lost_its_name_spoils_nothing(place: paths.Place) 
 def test_first_lines_alike_are_told_apart_by_their_ids(place: paths.Place) -> None:
     first = say(place, "y" * 300)
     fd = disk.open(place.queue, os.O_RDONLY)
-    entry = queue_base.entry(0, fd)
+    entry = cursors.entry(0, fd)
     os.close(fd)
     other = Path(place.home) / "other"
     other.write_bytes(Path(place.queue).read_bytes().replace(first.encode(), first[:-1].encode() + b"b"))
     fd = disk.open(str(other), os.O_RDONLY)
-    assert queue_base.entry(0, fd).split()[2:] != entry.split()[2:]
+    assert cursors.entry(0, fd).split()[2:] != entry.split()[2:]
     os.close(fd)
 
 
