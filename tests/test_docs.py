@@ -17,6 +17,9 @@ PAGES = [
     *sorted(DOCS.rglob("*.md")),
 ]
 LINK = re.compile(r"\]\(([^)#:]+)\)")
+CODE_PATH = re.compile(r"`(\w+/[\w./-]+)`")
+# Files of a user's repository, and the column of AGENTS.md whose names are relative to a package.
+NOT_OURS = ("notify/", "refs/", "agent/", "rules/")
 
 
 def rows(text: str) -> list[str]:
@@ -27,6 +30,11 @@ def rows(text: str) -> list[str]:
 
 def targets_of(page: Path) -> list[Path]:
     return [(page.parent / target).resolve() for target in LINK.findall(page.read_text())]
+
+
+def is_in_repository(path: str) -> bool:
+    """True for a file or folder, and for a module named without `ibstatus/` and `.py`."""
+    return any((base / name).exists() for base in (PROJECT, PROJECT / "ibstatus") for name in (path, f"{path}.py"))
 
 
 def test_the_measurements_are_a_table() -> None:
@@ -44,6 +52,15 @@ def test_what_is_missed_is_explained() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
 def test_links_lead_somewhere(page: Path) -> None:
     assert [str(target) for target in targets_of(page) if not target.exists()] == []
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *sorted((PROJECT / "hooks").glob("*.md"))], ids=lambda page: str(page.relative_to(PROJECT))
+)
+def test_modules_and_files_that_are_named_exist(page: Path) -> None:
+    named = [path for path in CODE_PATH.findall(page.read_text()) if not path.startswith(NOT_OURS)]
+
+    assert [path for path in named if not is_in_repository(path)] == []
 
 
 @pytest.mark.parametrize("index", [README, DOCS / "README.md"], ids=["README", "docs"])
@@ -83,9 +100,6 @@ def test_claude_reads_what_agents_read() -> None:
     assert (PROJECT / "CLAUDE.md").read_text().startswith("@AGENTS.md\n")
 
 
-@pytest.mark.skipif(
-    not (PROJECT / "ibstatus" / "project").is_dir(), reason="the packages that AGENTS.md maps are to come"
-)
 def test_the_map_of_packages_is_true() -> None:
     """Every name in the last column of the table of packages is a module, a package or a file of it."""
     table = re.findall(r"^\| `(\w+)/` \|.*\|(.*)\|$", (PROJECT / "AGENTS.md").read_text(), re.MULTILINE)
