@@ -66,9 +66,16 @@ def news(place: paths.Place) -> None:
 
 @pytest.mark.parametrize("more", [(), ("--strict",), ("--strict", "--profile", "directory", "--json")])
 def test_it_is_valid(claude: Client, api: MessagesApi, tmp_path: Path, more: tuple[str, ...]) -> None:
-    """The icon, which only the directory of the vendor asks for, is the one thing that it warns of."""
+    """The validator warns of nothing but the icon, which only the vendor's directory asks for.
+
+    CLAUDE.md is left out: it is for those who work on the project, and the validator warns that no plugin loads it.
+    """
+    plugin = tmp_path / "plugin"
+    for folder in (".claude-plugin", "hooks", "skills"):
+        shutil.copytree(PROJECT / folder, plugin / folder)
+    shutil.copy(PROJECT / "README.md", plugin)
     done = subprocess.run(
-        [claude.binary, "plugin", "validate", *more, str(PROJECT)],
+        [claude.binary, "plugin", "validate", *more, str(plugin)],
         env=environment(claude.home, claude.url),
         capture_output=True,
         text=True,

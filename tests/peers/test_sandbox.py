@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ibstatus.agents import settings
 from ibstatus.claude.hooks import agent_settings
 from ibstatus.project import agent_meta, home
 from tests.conftest import git
@@ -45,7 +46,8 @@ def run(repo, agent, api: MessagesApi, claude: Client) -> Callable[..., str]:
 
     def one(command: str, shipped: bool, **more: object) -> str:
         others = tuple(agent_meta.names_of(repo))
-        me = agent_settings.Agent("worker-1", "worker", repo.root, repo.common, home=str(claude.home), others=others)
+        keys = settings.keys_below(str(claude.home))
+        me = agent_settings.Agent("worker-1", "worker", repo.root, repo.common, keys=keys, others=others)
         sandbox = {**ON, **(agent_settings.sandbox(me, {}, PROGRAM, "") if shipped else {})}
         api.turns[:] = [bash(command, **more)]
         with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as short:  # the sandbox makes sockets there
