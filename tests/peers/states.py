@@ -120,19 +120,6 @@ class Watched:
         self.shows("❯\u00a0" + text)
         self.keys("Enter")
 
-    def compact(self, over: str, seconds: float = 4.0) -> None:
-        """`over`: what the client says at its end. Meanwhile it is read as nothing but what it was and is."""
-        before = self.published()
-        self.model.summary.clear()
-        self.prompt(text="/compact")
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            assert self.published()["state"] in (before["state"], "compacting"), self.screen()
-            time.sleep(0.1)
-        self.model.summary.set()
-        self.shows(over)
-        self.becomes(over, before["state"], before["reason"])
-
     def published(self) -> dict[str, Any]:
         try:
             found = json.loads(Path(self.place.home, "status.json").read_bytes())

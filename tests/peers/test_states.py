@@ -10,10 +10,9 @@ import pytest
 from tests.conftest import make_agent
 from tests.peers import messages_api, states
 from tests.peers.client import Client
-from tests.peers.messages_api import MessagesApi, Turn
+from tests.peers.messages_api import MessagesApi
 from tests.peers.states import Model, Watched
 from tests.peers.test_fleet import fleet
-from tests.supervisor.test_noticing import told
 
 pytestmark = pytest.mark.peer
 __all__ = ["fleet"]
@@ -53,22 +52,3 @@ def test_a_dialog_that_nobody_answers(watched: Watched, repo, claude: Client) ->
         states.asking(watched)
     finally:
         tell(watched)
-
-
-def test_compactions_of_one_that_is_complete_are_no_news(watched: Watched, repo) -> None:
-    """Two of several seconds, and one that has nothing left to do, for which only PreCompact fires."""
-    watched.begin("w1")
-    watched.prompt(Turn(words="I HAVE COMPLETED THE GOAL"))
-    before = watched.becomes("complete", "complete")
-    watched.until(lambda: completions(repo))
-    known = told(repo)
-
-    for over in ("Compacted", "Compacted", "Not enough messages"):
-        watched.compact(over)
-        after = watched.published()
-        assert (after["since"], after["said"]) == (before["since"], before["said"])
-    assert told(repo) == known
-
-
-def completions(repo) -> list[str]:
-    return [text for text in told(repo) if "w1 completed" in text]
